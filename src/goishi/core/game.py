@@ -1,0 +1,213 @@
+"""What a game is: one file of plain functions on a record, and the same rules over many records at once.
+
+A game's file defines `State` (a list of NumPy fields with at least `player`), `actions`, `planes`, `board`, and
+    start(state)            sets every field of the first position; +1 moves first, -1 second
+    legal(state, mask)      sets mask[a] = True where a may be played; mask comes all False
+    play(state, action)     changes the record into the next position
+    over(state)             is the game finished?
+    score(state)            of a finished game, for the player who moved first: +1 won, 0 drawn, -1 lost
+    encode(state, planes)   sets what a network sees; planes comes all zero
+and may define `setup(**parameters)`, which sets the names above for the parameters of a spec.
+`score` may be asked of a position that is not over; what it answers there is not used.
+
+Shapes: B positions at once, N records, A actions, C H W planes.
+"""
+
+import hashlib
+import importlib.util
+import inspect
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+
+from goishi.core.board import Board
+from goishi.errors import BadGame
+
+RULES = ("start", "legal", "play", "over", "score", "encode")
+
+
+class Kernels(NamedTuple):
+    """A game's rules, each over many records at once. Every argument is an array; answers are written into the last ones."""
+
+    start: Callable[[np.ndarray], None]
+    """(states[B]): the first position into each."""
+    play: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
+    """(states[N], parents int32[B], actions int32[B], children int32[B]): states[children] = states[parents] after actions."""
+    look: Callable[..., None]
+    """(states[N], rows int32[B], players int8[B], over bool[B], values float32[B], masks bool[B, A]): who moves; is it
+    over; its result as the player to move sees it, or 0; the legal actions, none when it is over."""
+    encode: Callable[[np.ndarray, np.ndarray], None]
+    """(states[B], planes float32[B, C, H, W]): what a network sees."""
+    rollout: Callable[[np.ndarray, np.ndarray, np.ndarray], None]
+    """(states[B], seeds uint64[B], values float32[B]): each played out by random legal moves; its result as the player to
+    move in `states` sees it. The states stay as they are."""
+
+
+class Game:
+    """The rules of one game with its parameters fixed. Two games of one `spec` are the same game."""
+
+    def __init__(self, module: types.ModuleType, spec: str):
+        self.spec = spec
+        self.name = spec.split(":", 1)[0]
+        self.module = module
+        try:
+            self.State: np.dtype = np.dtype((np.record, module.State))
+            self.actions = int(module.actions)
+            self.planes: tuple[int, int, int] = tuple(int(n) for n in module.planes)  # type: ignore[assignment]
+            self.board: Board | None = module.board
+            for rule in RULES:
+                if not inspect.isfunction(getattr(module, rule)):
+                    raise BadGame(f"{self.name}: {rule} must be a function; see docs/new-game.md.")
+        except AttributeError as error:
+            raise BadGame(f"{self.name}: the game's file lacks {error.name!r}; see docs/new-game.md.") from None
+        except (TypeError, ValueError) as error:
+            raise BadGame(f"{self.name}: State, actions or planes cannot be used ({error}); see docs/new-game.md.") from None
+        if "player" not in (self.State.names or ()):
+            raise BadGame(f"{self.name}: State needs a field `player` (+1 or -1).")
+        points = self.planes[1] * self.planes[2]
+        if self.board is not None and (self.board.rows, self.board.columns) == self.planes[1:] and self.board.actions == self.actions:
+            self.symmetries = self.board.symmetries()
+            self.point_symmetries = self.board.point_symmetries()
+        else:
+            self.symmetries = np.arange(self.actions, dtype=np.int32)[None]
+            self.point_symmetries = np.arange(points, dtype=np.int32)[None]
+        if not getattr(module, "symmetric", True):
+            self.symmetries, self.point_symmetries = self.symmetries[:1], self.point_symmetries[:1]
+        self._kernels: dict[bool, Kernels] = {}
+
+    def __repr__(self) -> str:
+        return f"Game({self.spec!r})"
+
+    def kernels(self, compiled: bool = True) -> Kernels:
+        """The rules over many records: compiled by numba and kept on disk, or the file's own functions for a debugger."""
+        if compiled not in self._kernels:
+            rules = compile_rules(self.module, self.spec) if compiled else vars(self.module)
+            self._kernels[compiled] = make_kernels(rules, self.actions, compiled)
+        return self._kernels[compiled]
+
+    def start(self, count: int = 1) -> np.ndarray:
+        """State[count]: first positions."""
+        states = np.zeros(count, self.State)
+        self.kernels().start(states)
+        return states
+
+    def stones(self, state: np.record) -> np.ndarray:
+        """int8[rows, columns] for a person's eye: +1 the first player's, -1 the second's, 0 empty."""
+        show = getattr(self.module, "show", None)
+        return np.array(show(state) if show else state["board"], np.int8)
+
+
+def load_module(path: Path) -> types.ModuleType:
+    """Runs a game's file in a module of its own, so that each spec has its own constants.
+
+    Raises BadGame when the file does not run.
+    """
+    name = f"goishi.games.{path.stem}"
+    loader = importlib.util.spec_from_file_location(name, path)
+    if loader is None or loader.loader is None or not path.is_file():
+        raise BadGame(f"{path} is no Python file; a game is one .py file (see docs/new-game.md).")
+    module = importlib.util.module_from_spec(loader)
+    try:
+        loader.loader.exec_module(module)
+    except SyntaxError as error:
+        raise BadGame(f"{path}, line {error.lineno}: {error.msg}.") from None
+    except Exception as error:
+        raise BadGame(f"{path} does not run: {type(error).__name__}: {error}.") from None
+    return module
+
+
+def compile_rules(module: types.ModuleType, spec: str) -> dict[str, Any]:
+    """The module's functions as numba dispatchers, and those that they call, with its constants frozen in.
+
+    numba keys a function kept on disk by its code and its closure, not by the constants it reads, and gives every
+    dispatcher a random id. The id made here from source and parameters makes the next process find what this one
+    compiled, and miss it after an edit.
+    """
+    source = Path(str(module.__file__)).read_bytes()
+    identity = hashlib.sha256(source + spec.encode()).hexdigest()
+    compiled: dict[int, Any] = {}  # by id: a module's globals, and functions
+
+    def namespace_of(original: dict[str, Any]) -> dict[str, Any]:
+        if id(original) not in compiled:
+            namespace = compiled[id(original)] = dict(original)
+            for name, value in original.items():
+                if inspect.isfunction(value) and name != "setup":
+                    namespace[name] = compile_one(value)
+        return compiled[id(original)]
+
+    def compile_one(function: types.FunctionType) -> Any:
+        namespace = namespace_of(function.__globals__)
+        if id(function) not in compiled:
+            copy = types.FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
+            dispatcher = compiled[id(function)] = numba.njit(nogil=True)(copy)
+            if hasattr(dispatcher, "_set_uuid"):  # private, numba issue 6264; without it nothing breaks, compiling only takes longer
+                helper = "" if function.__globals__ is vars(module) else inspect.getsource(function)
+                dispatcher._set_uuid(hashlib.sha256(f"{identity} {function.__name__} {helper}".encode()).hexdigest())
+        return compiled[id(function)]
+
+    return {rule: compile_one(getattr(module, rule)) for rule in RULES}
+
+
+def make_kernels(rules: dict[str, Any], actions: int, compiled: bool) -> Kernels:
+    """The five kernels as closures over the six rules."""
+    rule_start, rule_legal, rule_play = rules["start"], rules["legal"], rules["play"]
+    rule_over, rule_score, rule_encode = rules["over"], rules["score"], rules["encode"]
+
+    def start(states):
+        for i in range(len(states)):
+            rule_start(states[i])
+
+    def play(states, parents, played, children):
+        for i in range(len(children)):
+            states[children[i]] = states[parents[i]]
+            rule_play(states[children[i]], played[i])
+
+    def look(states, rows, players, over, values, masks):
+        masks[: len(rows)] = False
+        for i in range(len(rows)):
+            state = states[rows[i]]
+            players[i] = state.player
+            over[i] = rule_over(state)
+            values[i] = 0.0
+            if over[i]:
+                values[i] = rule_score(state) * state.player
+            else:
+                rule_legal(state, masks[i])
+
+    def encode(states, planes):
+        planes[: len(states)] = 0.0
+        for i in range(len(states)):
+            rule_encode(states[i], planes[i])
+
+    def rollout(states, seeds, values):
+        board = states[:1].copy()
+        mask = np.zeros(actions, np.bool_)
+        for i in range(len(states)):
+            board[0] = states[i]
+            state = board[0]
+            seed = seeds[i] | np.uint64(1)
+            while not rule_over(state):
+                mask[:] = False
+                rule_legal(state, mask)
+                action = np.int64(-1)
+                for _ in range(8 * actions):  # draw until legal; the scan below ends what bad luck would not
+                    seed ^= seed << np.uint64(13)
+                    seed ^= seed >> np.uint64(7)
+                    seed ^= seed << np.uint64(17)
+                    drawn = np.int64(((seed >> np.uint64(32)) * np.uint64(actions)) >> np.uint64(32))
+                    if mask[drawn]:
+                        action = drawn
+                        break
+                if action < 0:
+                    action = np.int64(np.argmax(mask))
+                rule_play(state, action)
+            values[i] = rule_score(state) * states[i].player
+
+    functions = (start, play, look, encode, rollout)
+    if compiled:
+        functions = tuple(numba.njit(nogil=True, cache=True)(f) for f in functions)
+    return Kernels(*functions)
