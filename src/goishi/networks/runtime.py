@@ -1,0 +1,337 @@
+"""Runs a model's file: OpenVINO, ONNX Runtime or Torch behind one small interface.
+
+Shapes: B positions, C H W planes, A actions.
+"""
+
+import importlib.util
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from goishi.core.game import Game
+from goishi.errors import BadModel, MissingExtra, UsageError
+from goishi.networks import store
+
+if TYPE_CHECKING:
+    import onnx
+
+SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+"""Batches that are compiled, each when first used; others are padded up to the next, or split."""
+NAMES = ("openvino", "onnxruntime", "torch")
+PRECISIONS = ("auto", "bf16", "f32")
+
+
+class Runtime(Protocol):
+    """A model ready to run. Its buffers are its own: hold `lock` from filling `buffer` until `run` returns."""
+
+    name: str
+    """`openvino`, `onnxruntime` or `torch`."""
+    precision: str
+    """`bf16` or `f32`: what the products are computed in."""
+    sizes: tuple[int, ...]
+    """The batches that it runs, ascending."""
+    lock: threading.RLock
+
+    def buffer(self, size: int) -> np.ndarray:
+        """float32[size, C, H, W] for one of `sizes`: what `run` reads without a copy. Its contents are left over."""
+
+    def run(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Logits float32[B, A] and values float32[B] of planes float32[B, C, H, W]; B is one of `sizes`. The answers
+        are valid until the next call."""
+
+
+def open_runtime(model: str | Path | bytes, game: Game, runtime: str = "auto", precision: str = "auto") -> Runtime:
+    """A model, as a file or its bytes, ready to run for a game that it can play.
+
+    `runtime`: `auto` (the fastest here, measured once for each machine), `openvino`, `onnxruntime`, `torch`
+    (`torch:cpu`, `torch:cuda:1`). `precision`: `auto` (bf16 where the processor computes in it), `bf16`, `f32`.
+    Raises BadModel, MissingExtra when the runtime is not installed, UsageError for an unknown name.
+    """
+    name, _, device = runtime.partition(":")
+    if name not in ("auto", *NAMES) or (device and name != "torch"):
+        raise UsageError(f"There is no runtime {runtime!r}; there are auto, {', '.join(NAMES)}.")
+    if precision not in PRECISIONS:
+        raise UsageError(f"There is no precision {precision!r}; there are {', '.join(PRECISIONS)}.")
+    proto, description = store.parse(model)
+    store.check(description, game)
+    if name != "auto":
+        return _open(proto, description, game, name, device, precision)
+    return _fastest(proto, description, game, precision)
+
+
+def available() -> list[str]:
+    """The runtimes that are installed, by name."""
+    return [name for name in NAMES if importlib.util.find_spec(name) is not None]
+
+
+def _open(proto: "onnx.ModelProto", model: store.Model, game: Game, name: str, device: str, precision: str) -> Runtime:
+    if name not in available():
+        extra = "pip install 'goishi[train]'" if name == "torch" else f"pip install {name}"
+        raise MissingExtra(f"The runtime {name} is not installed; install it with: {extra}")
+    fitted = fit(proto, model, game)
+    try:
+        if name == "openvino":
+            return OpenVino(fitted, game, precision)
+        if name == "onnxruntime":
+            return OnnxRuntime(fitted, game, precision)
+        return Torch(fitted, game, precision, device)
+    except (BadModel, UsageError, MissingExtra):
+        raise
+    except Exception as error:  # what a runtime says of a graph it cannot build
+        line = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
+        raise BadModel(f"{model.name} does not run with {name}: {line}") from error
+
+
+class OpenVino:
+    """OpenVINO on the processor, one graph compiled for each batch size."""
+
+    name = "openvino"
+    sizes = SIZES
+
+    def __init__(self, proto: "onnx.ModelProto", game: Game, precision: str):
+        ov = import_openvino()
+        self.lock = threading.RLock()
+        self._ov, self._game = ov, game
+        self._core = _core(ov)
+        fast = "BF16" in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+        self.precision = ("bf16" if fast else "f32") if precision == "auto" else precision
+        self._model = self._core.read_model(widen(proto, 32 if self.precision == "bf16" else 16).SerializeToString())
+        self._compiled: dict[int, tuple[Callable[[], Any], np.ndarray, np.ndarray, np.ndarray]] = {}
+
+    def _at(self, size: int) -> tuple[Callable[[], Any], np.ndarray, np.ndarray, np.ndarray]:
+        """Infer, planes, logits, values of one batch size; the arrays are the tensors' own memory."""
+        if size not in self._compiled:
+            with self.lock:
+                model = self._model.clone()
+                model.reshape([size, *self._game.planes])
+                options = {
+                    "INFERENCE_PRECISION_HINT": self.precision,
+                    "PERFORMANCE_HINT": "LATENCY",
+                    "INFERENCE_NUM_THREADS": cores(),
+                }
+                compiled = self._core.compile_model(model, "CPU", options)
+                request = compiled.create_infer_request()
+                planes = np.zeros((size, *self._game.planes), np.float32)
+                logits, values = np.zeros((size, self._game.actions), np.float32), np.zeros(size, np.float32)
+                share = self._ov.Tensor
+                request.set_tensor("planes", share(planes, shared_memory=True))
+                request.set_tensor("policy", share(logits, shared_memory=True))
+                request.set_tensor("value", share(values, shared_memory=True))
+                self._compiled[size] = (lambda: request.infer(share_outputs=True), planes, logits, values)
+        return self._compiled[size]
+
+    def buffer(self, size: int) -> np.ndarray:
+        return self._at(size)[1]
+
+    def run(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        infer, buffer, logits, values = self._at(len(planes))
+        with self.lock:
+            if planes is not buffer:
+                buffer[:] = planes
+            infer()
+        return logits, values
+
+
+class OnnxRuntime:
+    """ONNX Runtime on the processor, in float32."""
+
+    name = "onnxruntime"
+    precision = "f32"
+    sizes = SIZES
+
+    def __init__(self, proto: "onnx.ModelProto", game: Game, precision: str):
+        if precision == "bf16":
+            raise UsageError("The runtime onnxruntime computes in f32 only; choose openvino or torch for bf16.")
+        import onnxruntime
+
+        self.lock = threading.RLock()
+        onnxruntime.disable_telemetry_events()
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = cores()
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        self._session = onnxruntime.InferenceSession(proto.SerializeToString(), options, ["CPUExecutionProvider"])
+        self._buffers = {size: np.zeros((size, *game.planes), np.float32) for size in self.sizes}
+
+    def buffer(self, size: int) -> np.ndarray:
+        return self._buffers[size]
+
+    def run(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        with self.lock:
+            logits, values = self._session.run(["policy", "value"], {"planes": planes})
+        return logits, values
+
+
+class Torch:
+    """Torch on the processor or a GPU."""
+
+    name = "torch"
+    sizes = SIZES
+
+    def __init__(self, proto: "onnx.ModelProto", game: Game, precision: str, device: str):
+        import torch
+
+        from goishi.networks.network import from_onnx
+
+        self.lock = threading.RLock()
+        try:
+            self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        except RuntimeError:
+            raise UsageError(
+                f"There is no device {device!r}; there are torch:cpu, torch:cuda and torch:cuda:1."
+            ) from None
+        on_gpu = self.device.type == "cuda"
+        if on_gpu and (self.device.index or 0) >= torch.cuda.device_count():
+            raise UsageError(f"There is no device {device!r} here; this machine has {torch.cuda.device_count()} GPUs.")
+        self.precision = ("bf16" if on_gpu or processor_has_bf16() else "f32") if precision == "auto" else precision
+        self._torch = torch
+        self._module = from_onnx(proto.SerializeToString(), game).to(self.device, memory_format=torch.channels_last)
+        self._module.eval().requires_grad_(False)
+        self._buffers = {size: np.zeros((size, *game.planes), np.float32) for size in self.sizes}
+
+    def buffer(self, size: int) -> np.ndarray:
+        return self._buffers[size]
+
+    def run(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        torch = self._torch
+        bf16 = self.precision == "bf16"
+        with self.lock, torch.inference_mode(), torch.autocast(self.device.type, torch.bfloat16, enabled=bf16):
+            tensor = torch.from_numpy(planes).to(self.device, memory_format=torch.channels_last)
+            logits, value = self._module(tensor)
+            if self._module.value_head == "outcome":
+                outcome = torch.softmax(value.float(), 1)
+                value = outcome[:, 0] - outcome[:, 2]
+            return logits.float().cpu().numpy(), value.float().cpu().numpy()
+
+
+# Making a graph fit ---------------------------------------------------------------------------------------------
+
+
+def fit(proto: "onnx.ModelProto", model: store.Model, game: Game) -> "onnx.ModelProto":
+    """The graph for a game's board size, which may be another than it was trained on."""
+    if model.planes == game.planes:
+        return proto
+    import onnx
+    from onnx import numpy_helper
+
+    rows, columns = game.planes[1:]
+    fitted = onnx.ModelProto()
+    fitted.CopyFrom(proto)
+    for value in fitted.graph.input:
+        for axis, length in zip(value.type.tensor_type.shape.dim[1:], game.planes, strict=True):
+            axis.dim_value = length
+    for value in fitted.graph.output:
+        if value.name == "policy":
+            value.type.tensor_type.shape.dim[1].dim_value = game.actions
+    for tensor in fitted.graph.initializer:
+        if tensor.name == store.CONSTANT + "board_scale":
+            scale = np.array((np.sqrt(rows * columns) - 9) / 5, np.float32)
+            tensor.CopyFrom(numpy_helper.from_array(scale, tensor.name))
+    for prop in fitted.metadata_props:
+        if prop.key == store.PREFIX + "encoder":
+            prop.value = json.dumps(json.loads(prop.value) | {"planes": game.planes})
+        elif prop.key == store.PREFIX + "game":
+            prop.value = game.spec
+    return fitted
+
+
+def widen(proto: "onnx.ModelProto", multiple: int) -> "onnx.ModelProto":
+    """The same function with every wide convolution padded by idle channels to a multiple of `multiple`: matrix units
+    like even widths (81 channels run slower than 96). Narrow ones, of fewer than 32 channels, stay."""
+    import onnx
+    from onnx import numpy_helper
+
+    arrays = {tensor.name: numpy_helper.to_array(tensor) for tensor in proto.graph.initializer}
+    changed: dict[str, np.ndarray] = {}
+    width: dict[str, tuple[int, int]] = {}  # of a tensor: channels before and after
+
+    def pad(name: str, axis: int, length: int, value: float = 0.0) -> None:
+        array = changed.get(name, arrays[name])
+        lengths = [(0, length - n if i == axis else 0) for i, n in enumerate(array.shape)]
+        changed[name] = np.pad(array, lengths, constant_values=value)
+
+    def even(channels: int) -> int:
+        return channels if channels < 32 else -(-channels // multiple) * multiple
+
+    for node in proto.graph.node:
+        x, out = node.input[0], node.output[0]
+        before, after = width.get(x, (0, 0))
+        if node.op_type == "Conv":
+            weight = arrays[node.input[1]]
+            if (len(weight) != 1 and before != after) or before != after:
+                pad(node.input[1], 1, after)
+            width[out] = (len(weight), even(len(weight)))
+            if width[out][0] != width[out][1]:
+                for name in node.input[1:]:
+                    pad(name, 0, width[out][1])
+        elif node.op_type == "BatchNormalization":
+            if before != after:
+                for name, value in zip(node.input[1:], (1.0, 0.0, 0.0, 1.0), strict=True):
+                    pad(name, 0, after, value)
+            width[out] = (before, after)
+        elif node.op_type in ("Relu", "Add", "Identity", "Tanh") or (node.op_type == "Flatten" and before != after):
+            width[out] = (before, after)
+        elif node.op_type == "Gemm" and before != after:
+            weight = arrays[node.input[1]]
+            pad(node.input[1], 1, weight.shape[1] // before * after)
+        elif before != after:
+            return proto  # a graph of another make: leave it as it is
+    if not changed:
+        return proto
+    widened = onnx.ModelProto()
+    widened.CopyFrom(proto)
+    for tensor in widened.graph.initializer:
+        if tensor.name in changed:
+            tensor.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(changed[tensor.name]), tensor.name))
+    return widened
+
+
+# The machine ----------------------------------------------------------------------------------------------------
+
+
+def cores() -> int:
+    """The processor cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
+
+
+def import_openvino() -> Any:
+    """The module openvino, without the telemetry that it would send at import."""
+    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]  # importing it fails; OpenVINO then does without
+    import openvino
+
+    return openvino
+
+
+def _core(ov: Any) -> Any:
+    if not hasattr(_core, "core"):
+        _core.core = ov.Core()  # type: ignore[attr-defined]
+    return _core.core  # type: ignore[attr-defined]
+
+
+def processor_has_bf16() -> bool:
+    """Does the processor multiply in bf16 (AMX or AVX512-bf16)?"""
+    try:
+        return "BF16" in _core(import_openvino()).get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+    except ImportError:
+        return False
+
+
+def cache_folder() -> Path:
+    """The user's folder for what Goishi can find out again."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "goishi"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "goishi"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "goishi"
+
+
+def _fastest(proto: "onnx.ModelProto", model: store.Model, game: Game, precision: str) -> Runtime:
+    return _open(proto, model, game, "openvino" if "openvino" in available() else "onnxruntime", "", precision)
