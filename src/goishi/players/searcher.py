@@ -1,0 +1,184 @@
+"""Players with an evaluator: by search, and by a network's first thought alone. Letter: A actions."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from goishi.core.game import Game
+from goishi.core.position import Position
+from goishi.networks import evaluator as evaluators
+from goishi.players.player import VISITS, Decision, Maker, Spec
+from goishi.search.rollout import rollouts
+from goishi.search.search import Limit, Result, Search, SearchSettings
+
+RESIGN_TURNS = 3
+"""A player resigns when it saw itself lost this many turns in a row ..."""
+RESIGN_PLIES = 0.25
+"""... and not before this share of the actions has been played."""
+SHARE_SECONDS = 0.001
+"""How long an evaluator that several players share waits for the others' positions."""
+
+
+class SearchPlayer:
+    """Chooses by searching; keeps what it found below the moves that were played while one game goes on."""
+
+    def __init__(
+        self,
+        game: Game,
+        evaluator: evaluators.Evaluator,
+        settings: SearchSettings | None = None,
+        limit: Limit | None = None,
+        temperature: float = 0.0,
+        resign: float | None = None,
+        seed: int = 0,
+        name: str = "search",
+    ):
+        """limit goes for every move unless `choose` is given another; temperature draws the move from the visits (see
+        `visit_policy`), 0 plays the best; resign is the value in [-1, 0] below which it gives up, None never.
+        """
+        self.name = name
+        self.game = game
+        self.limit = limit or Limit(visits=VISITS["net"])
+        self.temperature = temperature
+        self.resign = resign
+        self._rng = np.random.default_rng(seed)
+        self._evaluator = evaluator
+        self._settings = settings or SearchSettings()
+        self._search = Search(game, evaluator, self._settings, rng=self._rng)
+        self._last: Position | None = None
+        self._lost_turns = 0
+
+    def choose(self, position: Position, limit: Limit | None = None) -> Decision:
+        """The best move, or one drawn by the temperature."""
+        self._follow(position)
+        result = self._search.run(position.states, limit or self.limit)[0]
+        return self._decide(position, result)
+
+    def choose_many(self, positions: list[Position], limit: Limit | None = None) -> list[Decision]:
+        """A move for each of several unrelated positions, searched in step so that the evaluator gets large batches."""
+        search = Search(self.game, self._evaluator, self._settings, trees=len(positions), rng=self._rng)
+        states = np.concatenate([position.states for position in positions])
+        return [
+            Decision(draw(result, self.temperature, self._rng), result) for result in search.run(states, limit or self.limit)
+        ]
+
+    def stop(self) -> None:
+        """Ends the search that another thread is waiting for; `choose` then answers with what it has."""
+        self._search.stop()
+
+    def close(self) -> None:
+        """Frees the tree."""
+        self._search.reset()
+        self._last = None
+
+    def _follow(self, position: Position) -> None:
+        """Moves the tree's root to the position where it continues the last one, else forgets the tree."""
+        last = self._last
+        self._last = position
+        if last is not None:
+            played = position.history[len(last.history) :]
+            if position.history[: len(last.history)] == last.history and (
+                _after(last, played).states.tobytes() == position.states.tobytes()
+            ):
+                for action in played:
+                    self._search.advance(0, action)
+                return
+        self._search.reset()
+        self._lost_turns = 0
+
+    def _decide(self, position: Position, result: Result) -> Decision:
+        action = draw(result, self.temperature, self._rng)
+        if self.resign is None:
+            return Decision(action, result)
+        lost = result.value < self.resign and result.values[result.best] < self.resign
+        self._lost_turns = self._lost_turns + 1 if lost else 0
+        early = len(position.history) < RESIGN_PLIES * self.game.actions
+        return Decision(action, result, self._lost_turns >= RESIGN_TURNS and not early)
+
+
+class PolicyPlayer:
+    """Plays what the network likes best at first sight, or draws from its policy where a temperature is given."""
+
+    def __init__(
+        self, game: Game, evaluator: evaluators.Evaluator, temperature: float = 0.0, seed: int = 0, name: str = "policy"
+    ):
+        self.name = name
+        self.game = game
+        self.temperature = temperature
+        self._evaluator = evaluator
+        self._rng = np.random.default_rng(seed)
+
+    def choose(self, position: Position, limit: Limit | None = None) -> Decision:
+        """The move of the largest policy, or one drawn; the limit is not needed."""
+        return self.choose_many([position])[0]
+
+    def choose_many(self, positions: list[Position], limit: Limit | None = None) -> list[Decision]:
+        """The same for several positions in one evaluation."""
+        logits, _ = self._evaluator(np.concatenate([position.states for position in positions]))
+        return [self._pick(position.mask, row) for position, row in zip(positions, logits, strict=True)]
+
+    def close(self) -> None:
+        """Nothing to free."""
+
+    def _pick(self, mask: np.ndarray, logits: np.ndarray) -> Decision:
+        if self.temperature == 0:
+            return Decision(int(np.where(mask, logits, -np.inf).argmax()))
+        policy = masked_softmax(logits / self.temperature, mask)
+        return Decision(int(self._rng.choice(len(policy), p=policy)))
+
+
+def masked_softmax(logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """float64[A]: the softmax over the legal actions, 0 elsewhere."""
+    masked = np.where(mask, logits.astype(np.float64), -np.inf)
+    weights = np.exp(masked - masked.max())
+    return weights / weights.sum()
+
+
+def visit_policy(visits: np.ndarray, temperature: float) -> np.ndarray:
+    """float64[A]: p(a) proportional to visits(a) ** (1 / temperature), in logarithms, so that a small temperature is safe."""
+    with np.errstate(divide="ignore"):
+        return masked_softmax(np.log(visits) / temperature, visits > 0)
+
+
+def draw(result: Result, temperature: float, rng: np.random.Generator) -> int:
+    """The move to play. Chance has no say at temperature 0, in a proven position, and where nothing was visited."""
+    if temperature == 0 or result.proven is not None or not result.visits.any():
+        return int(result.best)
+    return int(rng.choice(len(result.visits), p=visit_policy(result.visits, temperature)))
+
+
+def maker(name: str, spec: Spec, game: Game, threads: int) -> Maker:
+    """Makes players of a spec whose kind is uniform, rollout, net or policy. Raises BadModel for a model that can't play the game."""
+    options: dict[str, Any] = dict(spec.options)
+    temperature = options.get("temperature", 0.0)
+    evaluator: evaluators.Evaluator | None = None
+    if spec.kind in ("net", "policy"):
+        chosen = {key: options[key] for key in ("runtime", "precision", "symmetry") if key in options}
+        evaluator = evaluators.load(spec.argument, game, rng=np.random.default_rng(0), **chosen)
+        if threads > 1:
+            evaluator = evaluators.shared(evaluator, SHARE_SECONDS)
+    if spec.kind == "policy":
+        assert evaluator is not None
+        return lambda seed: PolicyPlayer(game, evaluator, temperature, seed, name)
+
+    settings = search_settings(spec.kind, options)
+    visits = options.get("visits", None if "seconds" in options else VISITS[spec.kind])
+    limit = Limit(visits=visits, seconds=options.get("seconds"))
+
+    def make(seed: int) -> SearchPlayer:
+        judge = evaluator
+        if spec.kind == "uniform":
+            judge = evaluators.uniform(game)
+        elif spec.kind == "rollout":
+            judge = rollouts(game, seed, threads=options.get("threads", 1 if threads > 1 else 2))
+        assert judge is not None
+        return SearchPlayer(game, judge, settings, limit, temperature, options.get("resign"), seed, name)
+
+    return make
+
+
+def search_settings(kind: str, options: dict[str, Any]) -> SearchSettings:
+    """The search of a spec: UCT for rollouts, PUCT for the others, unless `mode` says more."""
+    choose = partial(SearchSettings, mode=options.get("mode", "uct" if kind == "rollout" else "puct"))
+    return choose(leaves=options["leaves"]) if "leaves" in options else choose()
