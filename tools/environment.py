@@ -26,8 +26,8 @@ STAMP = VENV / "goishi.json"
 EXTRAS = {"train": {"train"}, "learn": {"train"}, "test": {"train", "test"}}  # what a command needs beyond the base
 
 FETCHED = re.compile(
-    r"\s*(?:Downloading|Processing|Using cached) (?:\S*/)?([\w.]+-[\w.+]+?)(?:-\S*\.whl|\.tar\.gz)(?: (\(.*\)))?\s*$"
-)
+    r"\s*(?:Downloading|Using cached) (?:\S*/)?([\w.]+-[\w.+]+?)-\S*\.whl \(([\d.]+ [MG]B)\)"
+)  # by pip
 
 TORCH_CPU = "torch==2.13.0+cpu"  # PyPI's Linux builds bring 3 GB of CUDA; this one does not
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
@@ -147,7 +147,7 @@ def pip(*words: str, what: str, must: bool = True) -> bool:
         for line in process.stdout:
             lines.append(line)
             if fetched := FETCHED.match(line):
-                say(f"  {fetched[1]} {fetched[2] or ''}".rstrip())
+                say(f"  {fetched[1]}, {fetched[2]}")
             elif line.startswith("Installing collected packages"):
                 say(f"  installing {line.count(',') + 1} packages")
     if process.returncode and must:

@@ -146,6 +146,9 @@ def _merge(settings: Any, tree: Mapping[str, Any], prefix: str, known: list[str]
     for name, given in tree.items():
         key = prefix + name
         if name not in fields:
+            while isinstance(given, dict) and given:  # the whole key as it was written
+                inner, given = next(iter(given.items()))
+                key += f".{inner}"
             raise UsageError(f"There is no setting {key!r}; {_nearest(key, known)}")
         kind, value = fields[name]
         if dataclasses.is_dataclass(value):

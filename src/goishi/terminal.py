@@ -1,0 +1,137 @@
+"""A game in the terminal: draws the board, reads moves by the names of their points, answers with a player's."""
+
+from collections.abc import Callable
+
+import numpy as np
+from rich.console import Console
+from rich.text import Text
+
+from goishi.core.position import Position
+from goishi.errors import IllegalMove
+from goishi.players import Player
+
+PIECES = {1: "●", -1: "○", 0: "·"}
+STYLES = {1: "bold cyan", -1: "bold yellow", 0: "bright_black"}
+HELP = "Type a move such as {example}, or: hint, undo, moves, resign, help, quit."
+
+
+def draw(position: Position) -> Text:
+    """The board with its coordinates; the piece played last stands in brackets."""
+    stones = position.stones
+    board = position.game.board
+    rows, columns = stones.shape
+    style = board.style if board else "plain"
+    last = _last_point(position)
+    width = max(len(str(rows)), 1)
+
+    if board is None:
+        names = [str(column) for column in range(columns)]
+    elif style == "drop":
+        names = [board.name(column) for column in range(columns)]
+    else:
+        names = [board.name(column).rstrip("0123456789") for column in range(columns)]
+    header = " " * (width + 1) + "".join(f"{name:^3}" for name in names)
+
+    text = Text()
+    if style != "drop":
+        text.append(header.rstrip() + "\n", "dim")
+    for row in range(rows):
+        label = {"points": str(rows - row), "drop": ""}.get(style, str(row + 1 if board else row))
+        text.append(" " * (row * 2 if style == "hex" else 0) + f"{label:>{width}} ", "dim")
+        for column in range(columns):
+            piece = int(np.sign(stones[row, column]))
+            left, right = ("(", ")") if (row, column) == last else (" ", " ")
+            text.append(left, "bold").append(PIECES[piece], STYLES[piece]).append(right, "bold")
+        text.append("\n")
+    if style == "drop":
+        text.append(header.rstrip() + "\n", "dim")
+    return text
+
+
+def play(
+    position: Position,
+    opponent: Player,
+    person: int,
+    console: Console,
+    read: Callable[[str], str] = input,
+    hints: bool = False,
+) -> Position:
+    """Plays on until the game is over or the person ends it; answers the last position.
+
+    person  which side the person has: +1 the first player, -1 the second
+    hints   shows the opponent's view of each move before the person chooses
+    """
+    example = position.name(position.actions[len(position.actions) // 2])
+    console.print(f"You are {PIECES[person]}, {opponent.name} is {PIECES[-person]}. {HELP.format(example=example)}\n")
+    positions = [position]
+    while not positions[-1].over:
+        position = positions[-1]
+        if position.player != person:
+            decision = opponent.choose(position)
+            if decision.resigns:
+                console.print(f"{opponent.name} resigns: you win.")
+                return position
+            console.print(f"{opponent.name} plays {position.name(decision.action)}.")
+            positions.append(position.play(decision.action))
+            continue
+        console.print(draw(position))
+        if hints:
+            _hint(position, opponent, console)
+        try:
+            word = read(f"{PIECES[person]} to move: ").strip()
+        except EOFError:
+            word = "quit"
+        match word.lower():
+            case "":
+                continue
+            case "quit" | "exit" | "q":
+                console.print("The game ends here.")
+                return position
+            case "resign":
+                console.print(f"You resign: {opponent.name} wins.")
+                return position
+            case "help" | "?":
+                console.print(HELP.format(example=example))
+            case "moves":
+                console.print(" ".join(position.name(action) for action in position.actions))
+            case "hint":
+                _hint(position, opponent, console)
+            case "undo":
+                before = [index for index, old in enumerate(positions[:-1]) if old.player == person]
+                if before:
+                    positions = positions[: before[-1] + 1]
+                else:
+                    console.print("There is no move of yours to take back.")
+            case _:
+                try:
+                    positions.append(position.play(position.action(word)))
+                except IllegalMove as error:
+                    console.print(str(error))
+    console.print(draw(positions[-1]))
+    score = positions[-1].score * person
+    console.print("You win." if score > 0 else f"{opponent.name} wins." if score < 0 else "A draw.")
+    return positions[-1]
+
+
+def _hint(position: Position, adviser: Player, console: Console) -> None:
+    """What the player would do here: its five favorite moves with their share of the search."""
+    decision = adviser.choose(position)
+    if decision.result is None:
+        console.print(f"{adviser.name} would play {position.name(decision.action)}.")
+        return
+    visits, values = decision.result.visits, decision.result.values
+    favorites = [int(action) for action in np.argsort(-visits, kind="stable")[:5] if visits[action] > 0]
+    parts = [
+        f"{position.name(action)} {100 * visits[action] / visits.sum():.0f}% (wins {50 + 50 * values[action]:.0f}%)"
+        for action in favorites
+    ]
+    console.print(f"{adviser.name} looks at {', '.join(parts)}.")
+
+
+def _last_point(position: Position) -> tuple[int, int] | None:
+    """Where the last piece was put: the one point that was empty before."""
+    if not position.history:
+        return None
+    before = Position.after(position.game, position.history[:-1]).stones
+    new = np.argwhere((before == 0) & (position.stones != 0))
+    return (int(new[0][0]), int(new[0][1])) if len(new) == 1 else None
