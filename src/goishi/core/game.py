@@ -13,7 +13,7 @@ and may define `setup(**parameters)`, which sets the names above for the paramet
 Shapes: B positions at once, N records, A actions, C H W planes.
 """
 
-import hashlib
+import contextlib
 import importlib.util
 import inspect
 import types
@@ -21,10 +21,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from goishi.core.board import Board
+from goishi.core.compiled import identity, inner, kernel
 from goishi.errors import BadGame
 
 RULES = ("start", "legal", "play", "over", "score", "encode")
@@ -86,7 +86,8 @@ class Game:
         """The rules over many records: compiled by numba and kept on disk, or the file's own functions for a debugger."""
         if compiled not in self._kernels:
             rules = compile_rules(self.module, self.spec) if compiled else vars(self.module)
-            self._kernels[compiled] = make_kernels(rules, self.actions, compiled)
+            key = identity_of(self.module, self.spec) if compiled else None
+            self._kernels[compiled] = make_kernels(rules, self.actions, key)
         return self._kernels[compiled]
 
     def start(self, count: int = 1) -> np.ndarray:
@@ -120,40 +121,49 @@ def load_module(path: Path) -> types.ModuleType:
     return module
 
 
-def compile_rules(module: types.ModuleType, spec: str) -> dict[str, Any]:
-    """The module's functions as numba dispatchers, and those that they call, with its constants frozen in.
+def identity_of(module: types.ModuleType, spec: str) -> str:
+    """A hash of the spec and of every file whose functions the rules may call: it changes when compiled code would."""
+    files: dict[str, bytes] = {}
 
-    numba keys a function kept on disk by its code and its closure, not by the constants it reads, and gives every
-    dispatcher a random id. The id made here from source and parameters makes the next process find what this one
-    compiled, and miss it after an edit.
-    """
-    source = Path(str(module.__file__)).read_bytes()
-    identity = hashlib.sha256(source + spec.encode()).hexdigest()
-    compiled: dict[int, Any] = {}  # by id: a module's globals, and functions
+    def visit(functions: dict[str, Any], file: str) -> None:
+        files[file] = Path(file).read_bytes()
+        for value in functions.values():
+            if inspect.isfunction(value) and value.__code__.co_filename not in files:
+                with contextlib.suppress(OSError):  # a function that was made at run time has no file
+                    visit(value.__globals__, value.__code__.co_filename)
+
+    visit(vars(module), str(module.__file__))
+    return identity([spec.encode(), *files.values()])
+
+
+def compile_rules(module: types.ModuleType, spec: str) -> dict[str, Any]:
+    """The module's functions as numba dispatchers, and those that they call, with its constants frozen in."""
+    key = identity_of(module, spec)
+    done: dict[int, Any] = {}  # by id: a module's globals, and functions
 
     def namespace_of(original: dict[str, Any]) -> dict[str, Any]:
-        if id(original) not in compiled:
-            namespace = compiled[id(original)] = dict(original)
+        if id(original) not in done:
+            namespace = done[id(original)] = dict(original)
             for name, value in original.items():
                 if inspect.isfunction(value) and name != "setup":
                     namespace[name] = compile_one(value)
-        return compiled[id(original)]
+        return done[id(original)]
 
     def compile_one(function: types.FunctionType) -> Any:
         namespace = namespace_of(function.__globals__)
-        if id(function) not in compiled:
-            copy = types.FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
-            dispatcher = compiled[id(function)] = numba.njit(nogil=True)(copy)
-            if hasattr(dispatcher, "_set_uuid"):  # private, numba issue 6264; without it nothing breaks, compiling only takes longer
-                helper = "" if function.__globals__ is vars(module) else inspect.getsource(function)
-                dispatcher._set_uuid(hashlib.sha256(f"{identity} {function.__name__} {helper}".encode()).hexdigest())
-        return compiled[id(function)]
+        if id(function) not in done:
+            name, defaults = function.__name__, function.__defaults__
+            copy = types.FunctionType(function.__code__, namespace, name, defaults, function.__closure__)
+            copy.__module__ = __name__  # numba imports this module when it reads code from disk; a game's may not be found
+            copy.__qualname__ = f"{name}_{key}"  # two games in one process share no symbol
+            done[id(function)] = inner(copy)
+        return done[id(function)]
 
     return {rule: compile_one(getattr(module, rule)) for rule in RULES}
 
 
-def make_kernels(rules: dict[str, Any], actions: int, compiled: bool) -> Kernels:
-    """The five kernels as closures over the six rules."""
+def make_kernels(rules: dict[str, Any], actions: int, key: str | None) -> Kernels:
+    """The five kernels as closures over the six rules; compiled, and kept on disk under their key, where it is given."""
     rule_start, rule_legal, rule_play = rules["start"], rules["legal"], rules["play"]
     rule_over, rule_score, rule_encode = rules["over"], rules["score"], rules["encode"]
 
@@ -207,7 +217,5 @@ def make_kernels(rules: dict[str, Any], actions: int, compiled: bool) -> Kernels
                 rule_play(state, action)
             values[i] = rule_score(state) * states[i].player
 
-    functions = (start, play, look, encode, rollout)
-    if compiled:
-        functions = tuple(numba.njit(nogil=True, cache=True)(f) for f in functions)
-    return Kernels(*functions)
+    functions: list[Any] = [start, play, look, encode, rollout]
+    return Kernels(*(kernel(function, key) if key else function for function in functions))
