@@ -1,0 +1,603 @@
+"""Monte Carlo tree search over one game: one tree or many, grown together, leaves judged a batch at a time.
+
+A wave is the unit of work: every tree that has simulations left descends to one or several leaves, the game's kernels make
+their records, one evaluator call judges them all, and the values are backed up.
+
+Shapes: T trees, B leaves of a wave, A actions.
+"""
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from goishi.core.compiled import identity, kernel
+from goishi.core.game import Game
+from goishi.errors import UsageError
+from goishi.networks.evaluator import Evaluator
+from goishi.search import choose, tree
+from goishi.search.choose import GUMBEL, PUCT, UCT, Rules
+from goishi.search.clock import Limit
+from goishi.search.tree import UNKNOWN, WAITING, Tree, make_tree
+
+MODES = {"puct": PUCT, "uct": UCT, "gumbel": GUMBEL}
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How a search chooses. The defaults are for play; `THESIS` is the thesis's variant."""
+
+    mode: str = "puct"
+    """puct, gumbel (Gumbel AlphaZero), or uct (no priors: the traditional formula)."""
+    exploration: float = 1.25
+    """c of PUCT or UCT."""
+    exploration_growth: float = 0.45
+    """c grows by this times ln((S + base) / base); 0 keeps it constant."""
+    exploration_base: float = 500.0
+    """Visits at which c has grown by growth * ln 2."""
+    least_visits: float = 1.0
+    """S counts as at least this under PUCT's square root; 0 or 1 choose alike unless first play urgency differs."""
+    fpu: str = "parent"
+    """An unvisited action is worth: zero, or parent (the node's mean value less a reduction)."""
+    fpu_reduction: float = 0.2
+    """times the square root of the prior mass already visited."""
+    root_fpu_reduction: float = 0.1
+    """The same at the root."""
+    solver: bool = True
+    """Back up proven wins, draws and losses, and stop when the root is proven."""
+    leaves: int = 8
+    """Leaves of one tree judged in one batch, at most a sixteenth of the visits asked for; 1 is plain search."""
+    in_flight: str = "visits"
+    """What keeps leaves of a batch apart: visits (descents in flight count, WU-UCT) or prior (the thesis's penalty)."""
+    prior_penalty: float = 0.5
+    """The thesis: a prior is multiplied by this on each descent in flight."""
+    dirichlet_share: float = 0.0
+    """Share of Dirichlet noise in the root's prior; self-play with puct only, .25 as a rule."""
+    dirichlet_total: float = 10.83
+    """Sum of the noise's concentration over the legal actions."""
+    root_temperature: float = 1.0
+    """The root's prior to the power 1 / this; self-play with puct only."""
+    gumbel_noise: bool = False
+    """Draw Gumbel noise at the root; self-play with gumbel only. Without it a search is deterministic."""
+    considered: int = 16
+    """Actions that sequential halving starts with, at most (gumbel)."""
+    early_stop: bool = True
+    """Stop when no other action can overtake the most visited one; off where the visits themselves are wanted."""
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise UsageError(f"mode is puct, gumbel or uct, not {self.mode!r}.")
+        if self.mode == "gumbel" and (self.dirichlet_share or self.root_temperature != 1.0):
+            raise UsageError(
+                "Gumbel search explores by its own draw: leave dirichlet_share at 0 and root_temperature at 1."
+            )
+        if self.mode != "gumbel" and self.gumbel_noise:
+            raise UsageError("gumbel_noise needs mode=gumbel.")
+        for name, allowed in (("fpu", ("zero", "parent")), ("in_flight", ("visits", "prior"))):
+            if getattr(self, name) not in allowed:
+                raise UsageError(f"{name} is {' or '.join(allowed)}, not {getattr(self, name)!r}.")
+        if not 1 <= self.leaves <= 1024:
+            raise UsageError("leaves is a whole number from 1 to 1024.")
+        if not 0 < self.prior_penalty <= 1 or not 0 <= self.dirichlet_share <= 1 or self.root_temperature <= 0:
+            raise UsageError(
+                "prior_penalty is above 0 and at most 1, dirichlet_share from 0 to 1, root_temperature above 0."
+            )
+
+    def rules(self) -> Rules:
+        """The numbers for compiled code."""
+        return Rules(
+            MODES[self.mode],
+            float(self.exploration),
+            float(self.exploration_growth),
+            float(self.exploration_base),
+            float(self.least_visits),
+            self.fpu == "parent",
+            float(self.fpu_reduction),
+            float(self.root_fpu_reduction),
+            self.solver,
+            self.leaves,
+            float(self.prior_penalty) if self.in_flight == "prior" else 1.0,
+            self.considered,
+        )
+
+
+THESIS = SearchSettings(
+    exploration=sqrt(2),
+    exploration_growth=0.0,
+    least_visits=0.0,
+    fpu="zero",
+    solver=False,
+    in_flight="prior",
+    leaves=16,
+)
+"""The thesis: c = sqrt 2, U = c P sqrt(S) / (1 + N), unvisited Q = 0, terminal nodes visited but nothing proven."""
+
+
+class Result(NamedTuple):
+    """What a search found at a root. Arrays are over all actions, 0 where an action is illegal or unvisited."""
+
+    visits: np.ndarray  # int32[A]
+    policy: np.ndarray  # float32[A] what a network should learn: visit shares, or the improved policy of Gumbel search
+    values: np.ndarray  # float32[A] Q as the root's player sees it
+    priors: np.ndarray  # float32[A] the evaluator's own, without noise
+    value: float  # of the root, as its player sees it
+    raw_value: float  # what the evaluator said of the root
+    best: int  # the action to play
+    proven: int | None  # +1, 0, -1 as the root's player sees it
+    line: list[int]  # the best action, then the most visited replies
+    evaluations: int  # positions judged since the search began
+
+
+class Desk(NamedTuple):
+    """What the trees of a search are busy with, one entry a tree."""
+
+    roots: np.ndarray  # int32[T] -1 when the tree is empty
+    left: np.ndarray  # int32[T] simulations left
+    done: np.ndarray  # int32[T] simulations made in this search
+    schedule: np.ndarray  # int32[T] which table of halving schedules
+    noise: np.ndarray  # float64[T, A] g of each root edge, then g + l
+    earlier: np.ndarray  # int32[T, A] visits of each root edge from before
+
+
+class Leaves(NamedTuple):
+    """What a wave found to judge: roots first, then leaves below them."""
+
+    node: np.ndarray  # int32[B]
+    parent: np.ndarray  # int32[B]
+    action: np.ndarray  # int32[B]
+    collided: np.ndarray  # int32[B] nodes at which a descent met another one
+    penalized: np.ndarray  # int32[X] edges whose prior is lowered, in order
+    saved: np.ndarray  # float32[X] the priors they had
+
+
+def make_wave(add_node, expand, finish, back_up, take_back, puct, uct, gumbel_inner, gumbel_root) -> tuple[Any, Any]:
+    """The two compiled halves of a wave, as closures over what they call."""
+
+    def gather(pool, rules, desk, tables, share, leaves):
+        """Fills `leaves`; answers how many roots and how many in all. Visits to ended or proven nodes are made here."""
+        nodes, edges, _ = pool
+        roots, count = 0, 0
+        for t in range(len(desk.roots)):
+            root = desk.roots[t]
+            if root >= 0 and nodes.count[root] == WAITING:
+                leaves.node[count] = root
+                count += 1
+        roots = count
+        for t in range(len(desk.roots)):
+            root = desk.roots[t]
+            if root < 0 or nodes.count[root] < 1:
+                continue
+            if rules.mode == GUMBEL and desk.done[t] == 0:
+                for i in range(nodes.count[root]):
+                    edge = nodes.first[root] + i
+                    desk.noise[t, i] += np.log(max(float(edges.prior[edge]), 1e-30))
+                    desk.earlier[t, i] = edges.visits[edge]
+            found, collisions, penalties = 0, 0, 0
+            level = -1
+            while desk.left[t] > 0 and found < share[t] and collisions <= share[t] // 4:
+                if rules.solver and nodes.proven[root] != UNKNOWN:
+                    desk.left[t] = 0
+                    break
+                node = root
+                chosen = -1
+                if rules.mode == GUMBEL:
+                    width = min(rules.considered, nodes.count[root], len(tables[desk.schedule[t], 0]))
+                    wanted = tables[desk.schedule[t], width, desk.done[t]]
+                    if found > 0 and wanted != level:
+                        break  # the next round builds on what this one learns
+                    level = wanted
+                    chosen = gumbel_root(pool, root, wanted, desk.noise[t], desk.earlier[t])
+                while True:
+                    if chosen < 0:
+                        if rules.mode == PUCT:
+                            chosen = puct(pool, node, rules)
+                        elif rules.mode == UCT:
+                            chosen = uct(pool, node, rules)
+                        else:
+                            chosen = gumbel_inner(pool, node)
+                    if rules.prior_penalty < 1.0:
+                        if penalties < len(leaves.penalized):
+                            leaves.penalized[penalties] = chosen
+                            leaves.saved[penalties] = edges.prior[chosen]
+                            penalties += 1
+                            edges.prior[chosen] *= np.float32(rules.prior_penalty)
+                    else:
+                        edges.flight[chosen] += 1
+                        nodes.flight[node] += 1
+                    child = edges.child[chosen]
+                    if child < 0:
+                        leaves.parent[count] = node
+                        leaves.action[count] = edges.action[chosen]
+                        leaves.node[count] = add_node(pool, node, chosen)
+                        count += 1
+                        found += 1
+                        desk.left[t] -= 1
+                        desk.done[t] += 1
+                        break
+                    if nodes.over[child] or nodes.proven[child] != UNKNOWN:
+                        value = float(nodes.value[child])
+                        if nodes.proven[child] != UNKNOWN:
+                            value = float(nodes.proven[child])
+                        back_up(pool, child, value, 0 if rules.prior_penalty < 1.0 else 1)
+                        desk.left[t] -= 1
+                        desk.done[t] += 1
+                        break
+                    if nodes.count[child] == WAITING:
+                        leaves.collided[collisions] = child
+                        collisions += 1
+                        break
+                    node = child
+                    chosen = -1
+            for i in range(penalties - 1, -1, -1):
+                edges.prior[leaves.penalized[i]] = leaves.saved[i]
+            if rules.prior_penalty >= 1.0:
+                for i in range(collisions):
+                    take_back(pool, leaves.collided[i])
+        return roots, count
+
+    def settle(pool, rules, leaves, count, players, over, results, masks, logits, values):
+        """Gives the leaves their edges and backs their values up; row i of logits and values is the i-th that is not over."""
+        nodes = pool.nodes
+        row = 0
+        for i in range(count):
+            node = leaves.node[i]
+            if over[i]:
+                finish(pool, node, players[i], results[i], rules.solver)
+            else:
+                expand(pool, node, players[i], values[row], masks[i], logits[row])
+                row += 1
+            landed = 0 if rules.prior_penalty < 1.0 else 1
+            back_up(pool, node, float(nodes.value[node]), landed)
+
+    return gather, settle
+
+
+SOURCES = identity(Path(str(module)).read_bytes() for module in (__file__, tree.__file__, choose.__file__))
+gather, settle = (
+    kernel(half, SOURCES)
+    for half in make_wave(
+        tree.add_node,
+        tree.expand,
+        tree.finish,
+        tree.back_up,
+        tree.take_back,
+        choose.puct,
+        choose.uct,
+        choose.gumbel_inner,
+        choose.gumbel_root,
+    )
+)
+copy_trees = kernel(tree.copy_trees.py_func, SOURCES)
+
+
+class Search:
+    """One or many trees over one game. Not for several threads at once, but for `stop`."""
+
+    def __init__(
+        self,
+        game: Game,
+        evaluator: Evaluator,
+        settings: SearchSettings = SearchSettings(),
+        trees: int = 1,
+        rng: np.random.Generator | None = None,
+    ):
+        self.game = game
+        self.evaluator = evaluator
+        self.settings = settings
+        self.rng = rng or np.random.default_rng(0)
+        self.kernels = game.kernels()
+        self.rules = settings.rules()
+        A, B = game.actions, trees * (settings.leaves + 1)
+        self.pool: Tree = make_tree(64 * trees, 64 * trees * min(A, 64) + A * B)
+        self.states = np.zeros(len(self.pool.nodes.first), game.State)
+        self.desk = Desk(
+            np.full(trees, -1, np.int32),
+            *(np.zeros(trees, np.int32) for _ in range(3)),
+            np.zeros((trees, A), np.float64),
+            np.zeros((trees, A), np.int32),
+        )
+        self.evaluations = np.zeros(trees, np.int64)  # since `begin`; in a wave of many trees, only sums matter
+        self._leaves = Leaves(
+            *(np.zeros(B, np.int32) for _ in range(4)), np.zeros(1 << 16, np.int32), np.zeros(1 << 16, np.float32)
+        )
+        self._players, self._over = np.zeros(B, np.int8), np.zeros(B, np.bool_)
+        self._results, self._masks = np.zeros(B, np.float32), np.zeros((B, A), np.bool_)
+        self._share = np.ones(trees, np.int32)
+        self._budgets: list[int] = []
+        self._tables = np.zeros((1, 1, 1), np.int32)
+        self._raw: dict[int, np.ndarray] = {}  # by tree: the root's priors before noise
+        self._fresh: set[int] = set()  # trees whose root still wants its noise
+        self._stop = threading.Event()
+
+    # One tree at a time: for self-play, where each tree goes on to its next move when it is done.
+
+    def begin(self, index: int, state: np.ndarray, visits: int) -> None:
+        """Starts a search of the position `state` (State[1]) in a tree, keeping what the tree knows if its root is there."""
+        desk, nodes = self.desk, self.pool.nodes
+        root = desk.roots[index]
+        if root < 0 or self.states[root].tobytes() != state.tobytes():
+            self._reserve(1)
+            root = desk.roots[index] = tree.add_node.py_func(
+                self.pool, -1, -1
+            )  # once a search: not worth compiling alone
+            self.states[root] = state[0]
+            self._raw.pop(index, None)
+            known = 0
+        else:
+            known = int(nodes.visits[root]) - 1
+        self._restore(index)
+        desk.left[index] = max(0, visits - known)
+        desk.done[index] = 0
+        self.evaluations[index] = 0
+        self._share[index] = max(1, min(self.settings.leaves, visits // 16))
+        if self.settings.mode == "gumbel":
+            desk.schedule[index] = self._schedule(int(desk.left[index]))
+            desk.noise[index] = self.rng.gumbel(size=self.game.actions) if self.settings.gumbel_noise else 0.0
+        if self.settings.dirichlet_share or self.settings.root_temperature != 1.0:
+            self._fresh.add(index)
+            self._make_noise()
+
+    def busy(self) -> np.ndarray:
+        """bool[T]: the trees that have simulations left, or a root to judge."""
+        roots = self.desk.roots
+        nodes = self.pool.nodes
+        waiting = nodes.count[roots] == WAITING
+        unproven = (nodes.proven[roots] == UNKNOWN) & ~nodes.over[roots]
+        return (roots >= 0) & (waiting | (unproven & (self.desk.left > 0)))
+
+    def wave(self) -> int:
+        """One batch: leaves of all busy trees judged together. Answers how many positions the evaluator saw."""
+        self._reserve(len(self._leaves.node))
+        leaves = self._leaves
+        roots, count = gather(self.pool, self.rules, self.desk, self._tables, self._share, leaves)
+        if count == 0:
+            return 0
+        node = leaves.node[:count]
+        self.kernels.play(self.states, leaves.parent[roots:count], leaves.action[roots:count], node[roots:])
+        self.kernels.look(self.states, node, self._players, self._over, self._results, self._masks)
+        over = self._over[:count]
+        live = node if not over.any() else node[~over]
+        logits, values = self.evaluator(self.states[live]) if len(live) else NOTHING
+        settle(self.pool, self.rules, leaves, count, self._players, over, self._results, self._masks, logits, values)
+        if len(self.desk.roots) == 1:
+            self.evaluations[0] += len(live)
+        if self._fresh:
+            self._make_noise()
+        return len(live)
+
+    def result(self, index: int = 0) -> Result:
+        """What a tree has found so far."""
+        return read(self, index)
+
+    # All trees at once.
+
+    def run(self, states: np.ndarray, limit: Limit) -> list[Result]:
+        """Searches `states` (State[T]), one in each tree, within the limit; fewer states leave the other trees idle."""
+        if limit.visits is None and limit.seconds is None:
+            raise UsageError("A search needs a limit: visits, seconds or both.")
+        self._stop.clear()
+        started = time.monotonic()
+        visits = limit.visits if limit.visits is not None else 1 << 30
+        if self.settings.mode == "gumbel":
+            visits = min(visits, 1 << 16)  # the schedule is laid out ahead
+        for index in range(len(states)):
+            self.begin(index, states[index : index + 1], visits)
+        slowest = 0.0
+        clock = started
+        while not self._stop.is_set() and self.busy().any() and not (len(states) == 1 and self._decided()):
+            if limit.seconds is not None and clock + slowest - started > limit.seconds and self.desk.done.any():
+                break
+            self.wave()
+            now = time.monotonic()
+            slowest, clock = max(0.9 * slowest, now - clock), now
+        return [self.result(index) for index in range(len(states))]
+
+    def advance(self, index: int, action: int) -> None:
+        """Makes the position after `action` the tree's root, with all that is known below it; the rest is freed."""
+        nodes, edges, _ = self.pool
+        root = self.desk.roots[index]
+        if root < 0:
+            return
+        self._restore(index)
+        self._raw.pop(index, None)
+        first, count = nodes.first[root], max(0, nodes.count[root])
+        found = np.flatnonzero(edges.action[first : first + count] == action)
+        child = edges.child[first + found[0]] if len(found) else -1
+        if child >= 0:
+            nodes.parent[child] = nodes.edge[child] = -1
+        self.desk.roots[index] = child
+        self.desk.left[index] = 0
+
+    def reset(self, index: int | None = None) -> None:
+        """Forgets a tree, or all of them."""
+        for t in range(len(self.desk.roots)) if index is None else (index,):
+            self.desk.roots[t] = -1
+            self._raw.pop(t, None)
+            self._fresh.discard(t)
+
+    def stop(self) -> None:
+        """From another thread: ends `run` after the batch in hand."""
+        self._stop.set()
+
+    def _decided(self) -> bool:
+        """Early stop: can no other action become the most visited one in the simulations that are left?"""
+        root = self.desk.roots[0]
+        nodes, edges, _ = self.pool
+        count = nodes.count[root]
+        if not self.settings.early_stop or self.settings.mode == "gumbel" or count < 1:
+            return False
+        if count == 1:
+            return True
+        visits = edges.visits[nodes.first[root] : nodes.first[root] + count]
+        second, first = np.partition(visits, count - 2)[-2:]
+        return bool(first - second > self.desk.left[0])
+
+    def _reserve(self, leaves: int) -> None:
+        """Room for so many new nodes with all their edges: first by dropping what no tree reaches, then by growing."""
+        nodes, edges = self.pool.used + (leaves, leaves * self.game.actions)
+        if nodes <= len(self.pool.nodes.first) and edges <= len(self.pool.edges.prior):
+            return
+        old = self.pool
+        live = make_tree(len(old.nodes.first), len(old.edges.prior))
+        origin = np.zeros(len(old.nodes.first), np.int32)
+        copy_trees(old, live, self.desk.roots, origin)
+        nodes, edges = live.used + (leaves, leaves * self.game.actions)
+        origin = origin[: live.used[0]]
+        # Grown to twice the need, so that copying costs a constant a node.
+        size = (max(2 * nodes, len(old.nodes.first)), max(2 * edges, len(old.edges.prior)))
+        self.pool = live if size == (len(old.nodes.first), len(old.edges.prior)) else _enlarged(live, *size)
+        states = np.zeros(size[0], self.game.State)
+        states[: len(origin)] = self.states[origin]
+        self.states = states
+
+    def _schedule(self, visits: int) -> int:
+        """The row of `_tables` with the halving schedules of so many visits, one for each number of actions."""
+        if visits not in self._budgets:
+            if len(self._budgets) >= 64:
+                raise UsageError("A Gumbel search knows at most 64 different numbers of visits; use fewer.")
+            self._budgets.append(visits)
+            widest = max(2, self.settings.considered)
+            self._tables = np.zeros((len(self._budgets), widest + 1, max(*self._budgets, 1)), np.int32)
+            for row, budget in enumerate(self._budgets):
+                for width in range(1, widest + 1):
+                    self._tables[row, width, :budget] = choose.halving_schedule(min(width, max(1, budget)), budget)
+        return self._budgets.index(visits)
+
+    def _root_edges(self, index: int) -> slice:
+        root = self.desk.roots[index]
+        first = int(self.pool.nodes.first[root])
+        return slice(first, first + max(0, int(self.pool.nodes.count[root])))
+
+    def _restore(self, index: int) -> None:
+        """Takes the noise out of a root's prior."""
+        if index in self._raw:
+            self.pool.edges.prior[self._root_edges(index)] = self._raw.pop(index)
+
+    def _make_noise(self) -> None:
+        """Temperature, then Dirichlet noise, into the prior of the roots that are judged and still want it."""
+        settings = self.settings
+        for index in sorted(self._fresh):
+            if self.pool.nodes.count[self.desk.roots[index]] == WAITING:
+                continue
+            self._fresh.discard(index)
+            priors = self.pool.edges.prior[self._root_edges(index)]  # a view
+            self._raw[index] = priors.copy()
+            if settings.root_temperature != 1.0:
+                priors[:] = choose.soften(priors, settings.root_temperature)
+            if settings.dirichlet_share and len(priors):
+                priors[:] = choose.dirichlet_noise(priors, settings.dirichlet_share, settings.dirichlet_total, self.rng)
+
+
+NOTHING = (np.zeros((0, 1), np.float32), np.zeros(0, np.float32))
+
+
+def _enlarged(pool: Tree, nodes: int, edges: int) -> Tree:
+    bigger = make_tree(nodes, edges)
+    for new, old in zip(
+        (*bigger.nodes, *bigger.edges, bigger.used), (*pool.nodes, *pool.edges, pool.used), strict=True
+    ):
+        new[: len(old)] = old
+    return bigger
+
+
+def read(search: Search, index: int) -> Result:
+    """A tree's result."""
+    nodes, edges, _ = search.pool
+    A = search.game.actions
+    root = search.desk.roots[index]
+    part = search._root_edges(index)
+    actions, visits = edges.action[part], edges.visits[part]
+    priors = search._raw.get(index, edges.prior[part])
+    proof = edges.proof[part]
+    q = np.divide(edges.total[part], visits, out=np.zeros(len(visits)), where=visits > 0)
+    proven = int(nodes.proven[root])
+    if len(actions) == 0:
+        empty = np.zeros(A, np.float32)
+        value = float(nodes.value[root])
+        return Result(
+            empty.astype(np.int32), empty, empty, empty, value, value, -1, proven if proven != UNKNOWN else None, [], 0
+        )
+    known = proof != UNKNOWN
+    judged = np.where(known, proof, q)
+    if search.settings.mode == "gumbel":
+        policy, order = _improved_policy(search, index, judged)
+    else:
+        weights = np.where(proof == -1, 0, visits) if (proof != -1).any() else visits
+        if proven == 1:
+            weights = (proof == 1) * np.maximum(visits, 1)
+        total = weights.sum()
+        policy = weights / total if total else priors
+        order = np.lexsort((actions, -priors, -judged, -weights))
+    if known.any():  # a proven win by the shortest way; else nothing lost; else the longest way
+        distance = np.where(known, nodes.distance[np.maximum(edges.child[part], 0)], 0)
+        if (proof == 1).any():
+            order = [int(np.argmin(np.where(proof == 1, distance, 1 << 30)))]
+        elif (proof == -1).all():
+            order = [int(np.argmax(distance))]
+        else:
+            order = [i for i in order if proof[i] != -1]
+    best = int(order[0])
+
+    def spread(row: np.ndarray, dtype: Any) -> np.ndarray:
+        full = np.zeros(A, dtype)
+        full[actions] = row
+        return full
+
+    value = float(nodes.total[root] / max(1, nodes.visits[root])) if proven == UNKNOWN else float(proven)
+    return Result(
+        spread(visits, np.int32),
+        spread(policy, np.float32),
+        spread(judged, np.float32),
+        spread(priors, np.float32),
+        value,
+        float(nodes.value[root]),
+        int(actions[best]),
+        None if proven == UNKNOWN else proven,
+        _line(search.pool, part.start + best),
+        int(search.evaluations[index]),
+    )
+
+
+def _improved_policy(search: Search, index: int, judged: np.ndarray) -> tuple[np.ndarray, Sequence[int]]:
+    """pi' over the root's edges, and the edges in the order in which they would be played (Danihelka et al. 2022)."""
+    nodes, edges, _ = search.pool
+    root, part = search.desk.roots[index], search._root_edges(index)
+    visits = edges.visits[part]
+    mixed, most = tree_mixed_value(search.pool, root)
+    sigma = (50.0 + most) / 2 * (np.where(visits > 0, judged, mixed) + 1.0)
+    logits = np.log(np.maximum(edges.prior[part].astype(np.float64), 1e-30)) + sigma
+    policy = np.exp(logits - logits.max())
+    noise = search.desk.noise[index, : len(visits)]
+    played = (noise if search.desk.done[index] else noise + np.log(np.maximum(edges.prior[part], 1e-30))) + sigma
+    new = visits - search.desk.earlier[index, : len(visits)] if search.desk.done[index] else visits
+    return policy / policy.sum(), np.lexsort((edges.action[part], -played, -new)).tolist()
+
+
+def tree_mixed_value(pool: Tree, root: int) -> tuple[float, int]:
+    """`choose.mixed_value` without compiling: it runs once a move."""
+    return choose.mixed_value.py_func(pool, root)
+
+
+def _line(pool: Tree, edge: int, length: int = 32) -> list[int]:
+    """The action of an edge, then the most visited replies (shortest win, longest loss where proven)."""
+    nodes, edges, _ = pool
+    line = [int(edges.action[edge])]
+    while len(line) < length:
+        node = edges.child[edge]
+        if node < 0 or nodes.count[node] < 1:
+            break
+        part = slice(nodes.first[node], nodes.first[node] + nodes.count[node])
+        if nodes.proven[node] != UNKNOWN:
+            score = np.where(edges.proof[part] == nodes.proven[node], 1, 0) * (1 << 20) + edges.visits[part]
+        else:
+            score = np.where(edges.proof[part] == -1, 0, edges.visits[part])
+        edge = part.start + int(np.argmax(score))
+        if edges.child[edge] < 0:
+            break
+        line.append(int(edges.action[edge]))
+    return line
