@@ -43,7 +43,7 @@ def uniform(game: Game) -> Evaluator:
 
 
 class NetworkEvaluator:
-    """A game and a runtime: encodes positions, runs them in batches of the sizes the runtime has, and gives the answers.
+    """A game and a runtime: encodes positions and runs them in batches of the sizes that the runtime has.
 
     `symmetry`: `none`; `random`, a random one of the board's symmetries for each position; `average`, the mean of
     logits and values over all of them. Callable from several threads, one at a time.
@@ -118,11 +118,13 @@ class Cached:
     def __init__(self, evaluator: Evaluator, entries: int):
         self._evaluator, self._entries = evaluator, max(1, entries)
         self._lock = threading.Lock()
+        self._age = 0  # how often it was cleared
         self.clear()
 
     def clear(self) -> None:
         """Forgets everything, as after a change of the network."""
         with self._lock:
+            self._age += 1
             self.hits = self.misses = 0
             self._slots: dict[bytes, int] = {}
             self._keys: list[bytes] = []
@@ -135,6 +137,7 @@ class Cached:
         data, length = states.tobytes(), states.dtype.itemsize
         keys = [data[i : i + length] for i in range(0, len(data), length)]
         with self._lock:
+            age = self._age
             slots = [self._slots.get(key, -1) for key in keys]
             new: dict[bytes, int] = {}
             for row, (key, slot) in enumerate(zip(keys, slots, strict=True)):
@@ -160,6 +163,8 @@ class Cached:
                 if slot < 0:
                     logits[row], values[row] = judged[order[keys[row]]], judged_values[order[keys[row]]]
         with self._lock:
+            if age != self._age:  # cleared meanwhile: these are an older network's
+                return logits, values
             if self._logits is None:
                 self._logits = np.empty((self._entries, judged.shape[1]), np.float32)
             for i, key in enumerate(new):
@@ -209,30 +214,37 @@ class Shared:
             self._waiting.append(request)
             self._changed.notify_all()
             self._changed.wait_for(lambda: request.done or not self._busy)
-            if request.done:
-                return request.take()
-            self._busy = True
-            self._changed.wait_for(lambda: len(self._waiting) >= self._expected, self._wait_seconds)
-            batch, self._waiting = self._waiting, []
+            if not request.done:
+                self._busy = True
+        if not request.done:
+            self._lead()
+        return request.take()
+
+    def _lead(self) -> None:
+        """Evaluates for all who wait, the caller among them."""
+        batch: list[_Request] = []
         try:
-            logits, values = self._evaluator(np.concatenate([r.states for r in batch]) if len(batch) > 1 else states)
+            with self._changed:
+                self._changed.wait_for(lambda: len(self._waiting) >= self._expected, self._wait_seconds)
+                batch, self._waiting = self._waiting, []
+            logits, values = self._evaluator(np.concatenate([r.states for r in batch]))
             begin = 0
             for r in batch:
                 end = begin + len(r.states)
-                r.answer = logits[begin:end], values[begin:end]
+                r.answer = logits[begin:end].copy(), values[begin:end].copy()
                 begin = end
-        except BaseException as error:
+        except BaseException as error:  # goes on in every thread that waits for this batch
             for r in batch:
                 r.error = error
-        with self._changed:
-            for r in batch:
-                r.done = True
-            self._expected = max(1, len(batch), min(self._expected, len(batch) + len(self._waiting)))
-            if len(batch) == 1:
-                self._expected = 1 + len(self._waiting)
-            self._busy = False
-            self._changed.notify_all()
-        return request.take()
+            if not batch:
+                raise
+        finally:
+            with self._changed:
+                for r in batch:
+                    r.done = True
+                self._expected = max(1, len(batch) + len(self._waiting))
+                self._busy = False
+                self._changed.notify_all()
 
 
 class _Request:

@@ -5,26 +5,34 @@ Shapes: B positions, C H W planes, A actions.
 
 import importlib.util
 import json
+import math
 import os
+import platform
+import shutil
 import sys
 import threading
+import time
 from collections.abc import Callable
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from goishi.core.game import Game
-from goishi.errors import BadModel, MissingExtra, UsageError
+from goishi.errors import BadModel, GoishiError, MissingExtra, UsageError
 from goishi.networks import store
 
 if TYPE_CHECKING:
     import onnx
 
-SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+SIZES: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 """Batches that are compiled, each when first used; others are padded up to the next, or split."""
 NAMES = ("openvino", "onnxruntime", "torch")
 PRECISIONS = ("auto", "bf16", "f32")
+CHANNELS = 32
+"""Widths that a matrix unit takes whole: AMX multiplies 32 bf16 channels at once."""
 
 
 class Runtime(Protocol):
@@ -51,7 +59,8 @@ def open_runtime(model: str | Path | bytes, game: Game, runtime: str = "auto", p
 
     `runtime`: `auto` (the fastest here, measured once for each machine), `openvino`, `onnxruntime`, `torch`
     (`torch:cpu`, `torch:cuda:1`). `precision`: `auto` (bf16 where the processor computes in it), `bf16`, `f32`.
-    Raises BadModel, MissingExtra when the runtime is not installed, UsageError for an unknown name.
+    Raises BadModel, MissingExtra when the runtime is not installed, UsageError for a name that is unknown, or a
+    precision or device that is not there.
     """
     name, _, device = runtime.partition(":")
     if name not in ("auto", *NAMES) or (device and name != "torch"):
@@ -60,9 +69,10 @@ def open_runtime(model: str | Path | bytes, game: Game, runtime: str = "auto", p
         raise UsageError(f"There is no precision {precision!r}; there are {', '.join(PRECISIONS)}.")
     proto, description = store.parse(model)
     store.check(description, game)
-    if name != "auto":
-        return _open(proto, description, game, name, device, precision)
-    return _fastest(proto, description, game, precision)
+    proto = fit(proto, description, game)
+    if name == "auto":
+        return _fastest(proto, description, game, precision)
+    return _open(proto, description, game, runtime, precision)
 
 
 def available() -> list[str]:
@@ -70,22 +80,22 @@ def available() -> list[str]:
     return [name for name in NAMES if importlib.util.find_spec(name) is not None]
 
 
-def _open(proto: "onnx.ModelProto", model: store.Model, game: Game, name: str, device: str, precision: str) -> Runtime:
+def _open(proto: "onnx.ModelProto", model: store.Model, game: Game, runtime: str, precision: str) -> Runtime:
+    name, _, device = runtime.partition(":")
     if name not in available():
-        extra = "pip install 'goishi[train]'" if name == "torch" else f"pip install {name}"
-        raise MissingExtra(f"The runtime {name} is not installed; install it with: {extra}")
-    fitted = fit(proto, model, game)
+        extra = "'goishi[train]'" if name == "torch" else name
+        raise MissingExtra(f"The runtime {name} is not installed; install it with: pip install {extra}")
     try:
         if name == "openvino":
-            return OpenVino(fitted, game, precision)
+            return OpenVino(proto, game, precision)
         if name == "onnxruntime":
-            return OnnxRuntime(fitted, game, precision)
-        return Torch(fitted, game, precision, device)
-    except (BadModel, UsageError, MissingExtra):
+            return OnnxRuntime(proto, game, precision)
+        return Torch(proto, game, precision, device)
+    except GoishiError:
         raise
-    except Exception as error:  # what a runtime says of a graph it cannot build
-        line = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
-        raise BadModel(f"{model.name} does not run with {name}: {line}") from error
+    except Exception as error:  # what a runtime says of a graph that it cannot build, or of its own installation
+        line = (str(error).strip().splitlines() or [type(error).__name__])[-1]
+        raise BadModel(f"{model.name} does not run with {name} here; try another runtime. It says: {line}") from error
 
 
 class OpenVino:
@@ -95,46 +105,42 @@ class OpenVino:
     sizes = SIZES
 
     def __init__(self, proto: "onnx.ModelProto", game: Game, precision: str):
-        ov = import_openvino()
+        self.precision = _precision(precision, processor_has_bf16())
         self.lock = threading.RLock()
-        self._ov, self._game = ov, game
-        self._core = _core(ov)
-        fast = "BF16" in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-        self.precision = ("bf16" if fast else "f32") if precision == "auto" else precision
-        self._model = self._core.read_model(widen(proto, 32 if self.precision == "bf16" else 16).SerializeToString())
-        self._compiled: dict[int, tuple[Callable[[], Any], np.ndarray, np.ndarray, np.ndarray]] = {}
+        self._game = game
+        self._model = openvino_core().read_model(widen(proto, CHANNELS).SerializeToString())
+        self._compiled: dict[int, tuple[Callable[..., Any], np.ndarray, np.ndarray, np.ndarray]] = {}
+        self.buffer(1)  # what cannot be compiled fails here
 
-    def _at(self, size: int) -> tuple[Callable[[], Any], np.ndarray, np.ndarray, np.ndarray]:
+    def _at(self, size: int) -> tuple[Callable[..., Any], np.ndarray, np.ndarray, np.ndarray]:
         """Infer, planes, logits, values of one batch size; the arrays are the tensors' own memory."""
         if size not in self._compiled:
-            with self.lock:
-                model = self._model.clone()
-                model.reshape([size, *self._game.planes])
-                options = {
-                    "INFERENCE_PRECISION_HINT": self.precision,
-                    "PERFORMANCE_HINT": "LATENCY",
-                    "INFERENCE_NUM_THREADS": cores(),
-                }
-                compiled = self._core.compile_model(model, "CPU", options)
-                request = compiled.create_infer_request()
-                planes = np.zeros((size, *self._game.planes), np.float32)
-                logits, values = np.zeros((size, self._game.actions), np.float32), np.zeros(size, np.float32)
-                share = self._ov.Tensor
-                request.set_tensor("planes", share(planes, shared_memory=True))
-                request.set_tensor("policy", share(logits, shared_memory=True))
-                request.set_tensor("value", share(values, shared_memory=True))
-                self._compiled[size] = (lambda: request.infer(share_outputs=True), planes, logits, values)
+            ov = import_openvino()
+            model = self._model.clone()
+            model.reshape([size, *self._game.planes])
+            options = {
+                "INFERENCE_PRECISION_HINT": self.precision,
+                "PERFORMANCE_HINT": "LATENCY",
+                "INFERENCE_NUM_THREADS": cores(),
+            }
+            request = openvino_core().compile_model(model, "CPU", options).create_infer_request()
+            planes = np.zeros((size, *self._game.planes), np.float32)
+            logits, values = np.zeros((size, self._game.actions), np.float32), np.zeros(size, np.float32)
+            for name, array in (("planes", planes), ("policy", logits), ("value", values)):
+                request.set_tensor(name, ov.Tensor(array, shared_memory=True))
+            self._compiled[size] = request.infer, planes, logits, values
         return self._compiled[size]
 
     def buffer(self, size: int) -> np.ndarray:
-        return self._at(size)[1]
+        with self.lock:
+            return self._at(size)[1]
 
     def run(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        infer, buffer, logits, values = self._at(len(planes))
         with self.lock:
+            infer, buffer, logits, values = self._at(len(planes))
             if planes is not buffer:
                 buffer[:] = planes
-            infer()
+            infer(share_outputs=True)
         return logits, values
 
 
@@ -146,10 +152,10 @@ class OnnxRuntime:
     sizes = SIZES
 
     def __init__(self, proto: "onnx.ModelProto", game: Game, precision: str):
-        if precision == "bf16":
-            raise UsageError("The runtime onnxruntime computes in f32 only; choose openvino or torch for bf16.")
         import onnxruntime
 
+        if precision == "bf16":
+            raise UsageError("The runtime onnxruntime computes in f32 only; choose openvino or torch for bf16.")
         self.lock = threading.RLock()
         onnxruntime.disable_telemetry_events()
         options = onnxruntime.SessionOptions()
@@ -183,16 +189,14 @@ class Torch:
         try:
             self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         except RuntimeError:
-            raise UsageError(
-                f"There is no device {device!r}; there are torch:cpu, torch:cuda and torch:cuda:1."
-            ) from None
+            raise UsageError(f"There is no device {device!r}; there are torch:cpu, torch:cuda, torch:cuda:1.") from None
         on_gpu = self.device.type == "cuda"
         if on_gpu and (self.device.index or 0) >= torch.cuda.device_count():
-            raise UsageError(f"There is no device {device!r} here; this machine has {torch.cuda.device_count()} GPUs.")
-        self.precision = ("bf16" if on_gpu or processor_has_bf16() else "f32") if precision == "auto" else precision
+            raise UsageError(f"There is no device {device!r}; torch sees {torch.cuda.device_count()} GPUs here.")
+        self.precision = _precision(precision, torch.cuda.is_bf16_supported() if on_gpu else processor_has_bf16())
         self._torch = torch
-        self._module = from_onnx(proto.SerializeToString(), game).to(self.device, memory_format=torch.channels_last)
-        self._module.eval().requires_grad_(False)
+        module = from_onnx(proto.SerializeToString(), game).to(self.device)
+        self._module = module.to(memory_format=torch.channels_last).eval().requires_grad_(False)  # type: ignore[call-overload]
         self._buffers = {size: np.zeros((size, *game.planes), np.float32) for size in self.sizes}
 
     def buffer(self, size: int) -> np.ndarray:
@@ -202,7 +206,10 @@ class Torch:
         torch = self._torch
         bf16 = self.precision == "bf16"
         with self.lock, torch.inference_mode(), torch.autocast(self.device.type, torch.bfloat16, enabled=bf16):
-            tensor = torch.from_numpy(planes).to(self.device, memory_format=torch.channels_last)
+            buffer = self._buffers[len(planes)]
+            if planes is not buffer:
+                buffer[:] = planes
+            tensor = torch.from_numpy(buffer).to(self.device, memory_format=torch.channels_last)
             logits, value = self._module(tensor)
             if self._module.value_head == "outcome":
                 outcome = torch.softmax(value.float(), 1)
@@ -243,7 +250,7 @@ def fit(proto: "onnx.ModelProto", model: store.Model, game: Game) -> "onnx.Model
 
 def widen(proto: "onnx.ModelProto", multiple: int) -> "onnx.ModelProto":
     """The same function with every wide convolution padded by idle channels to a multiple of `multiple`: matrix units
-    like even widths (81 channels run slower than 96). Narrow ones, of fewer than 32 channels, stay."""
+    like even widths (96 channels run faster than 81). Those of fewer than 32 channels stay."""
     import onnx
     from onnx import numpy_helper
 
@@ -281,7 +288,7 @@ def widen(proto: "onnx.ModelProto", multiple: int) -> "onnx.ModelProto":
             weight = arrays[node.input[1]]
             pad(node.input[1], 1, weight.shape[1] // before * after)
         elif before != after:
-            return proto  # a graph of another make: leave it as it is
+            return proto  # a layer that this does not follow: leave the graph as it is
     if not changed:
         return proto
     widened = onnx.ModelProto()
@@ -304,24 +311,42 @@ def cores() -> int:
 
 def import_openvino() -> Any:
     """The module openvino, without the telemetry that it would send at import."""
-    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]  # importing it fails; OpenVINO then does without
+    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]  # its import fails; OpenVINO does without
     import openvino
 
     return openvino
 
 
-def _core(ov: Any) -> Any:
-    if not hasattr(_core, "core"):
-        _core.core = ov.Core()  # type: ignore[attr-defined]
-    return _core.core  # type: ignore[attr-defined]
+@cache
+def openvino_core() -> Any:
+    """OpenVINO's entrance, one for the process."""
+    return import_openvino().Core()
 
 
+@cache
 def processor_has_bf16() -> bool:
-    """Does the processor multiply in bf16 (AMX or AVX512-bf16)?"""
-    try:
-        return "BF16" in _core(import_openvino()).get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-    except ImportError:
-        return False
+    """Does the processor multiply in bf16 (AMX, or AVX-512 with bf16)?"""
+    if "openvino" in available():
+        return "BF16" in openvino_core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+    flags = Path("/proc/cpuinfo")
+    words = set(flags.read_text().split()) if flags.is_file() else set()
+    return bool(words & {"avx512_bf16", "amx_bf16", "bf16"})
+
+
+def _precision(asked: str, has_bf16: bool) -> str:
+    if asked == "bf16" and not has_bf16:
+        raise UsageError("This machine does not compute in bf16; choose the precision f32 or auto.")
+    return asked if asked != "auto" else "bf16" if has_bf16 else "f32"
+
+
+def machine() -> str:
+    """The processor, as a person would name it, and how many of its cores this process may use."""
+    name = platform.processor() or platform.machine()
+    flags = Path("/proc/cpuinfo")
+    if flags.is_file():
+        lines = flags.read_text().splitlines()
+        name = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), name)
+    return f"{name}, {cores()} cores"
 
 
 def cache_folder() -> Path:
@@ -333,5 +358,74 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "goishi"
 
 
+def _candidates() -> list[str]:
+    """The runtimes worth measuring. Torch is one only where it may find a GPU: on a processor the others are faster,
+    and importing it takes seconds."""
+    found = available()
+    names = [name for name in found if name != "torch"]
+    if "torch" in found and (not names or shutil.which("nvidia-smi") or Path("/proc/driver/nvidia").exists()):
+        names.append("torch")
+    return names
+
+
 def _fastest(proto: "onnx.ModelProto", model: store.Model, game: Game, precision: str) -> Runtime:
-    return _open(proto, model, game, "openvino" if "openvino" in available() else "onnxruntime", "", precision)
+    """The fastest runtime here for networks of this kind: measured once, then remembered in the user's cache folder."""
+    candidates = _candidates()
+    if not candidates:
+        raise MissingExtra("No runtime is installed; install one with: pip install openvino")
+    if len(candidates) == 1:
+        return _open(proto, model, game, candidates[0], precision)
+    versions = " ".join(f"{name} {version(name)}" for name in candidates)
+    kind = " ".join(f"{key}={value}" for key, value in sorted(model.architecture.items()))
+    key = f"{machine()} | {versions} | {kind} | {'x'.join(map(str, game.planes))} | {precision}"
+    remembered = recall()
+    if remembered.get(key) in candidates:
+        return _open(proto, model, game, remembered[key], precision)
+    opened: dict[str, Runtime] = {}
+    refusals: list[GoishiError] = []
+    for name in candidates:
+        try:
+            opened[name] = _open(proto, model, game, name, precision)
+        except GoishiError as refusal:
+            refusals.append(refusal)
+    if not opened:
+        raise refusals[0]
+    # The product of the times at both batches: neither counts more.
+    best = min(opened, key=lambda name: seconds_a_run(opened[name], 1) * seconds_a_run(opened[name], 64))
+    if not refusals:
+        remember(key, best)
+    return opened[best]
+
+
+def seconds_a_run(runtime: Runtime, size: int, seconds: float = 0.15) -> float:
+    """The least time that a batch took, of as many as fit into `seconds`, after a first one."""
+    with runtime.lock:
+        planes = runtime.buffer(size)
+        runtime.run(planes)
+        best, until = math.inf, time.perf_counter() + seconds
+        while True:
+            begin = time.perf_counter()
+            runtime.run(planes)
+            end = time.perf_counter()
+            best = min(best, end - begin)
+            if end > until:
+                return best
+
+
+def recall() -> dict[str, str]:
+    """What `remember` kept: nothing when it cannot be read."""
+    try:
+        known = json.loads((cache_folder() / "runtimes.json").read_text(encoding="utf-8"))
+        return known if isinstance(known, dict) else {}
+    except (OSError, ValueError, RuntimeError):
+        return {}
+
+
+def remember(key: str, runtime: str) -> None:
+    """Keeps the choice for a key, if the user's cache folder lets us."""
+    try:
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        known = dict(list(recall().items())[-199:]) | {key: runtime}
+        store.save(cache_folder() / "runtimes.json", json.dumps(known, indent=1).encode())
+    except (OSError, RuntimeError):
+        pass

@@ -27,9 +27,11 @@ CONSTANT = "constant."
 """Before the names of arrays in the file that are no weights."""
 SIZES = frozenset({"size", "rows", "columns"})
 """Parameters of a game that only say how large its board is."""
-LAYERS = frozenset(
-    ["Add", "BatchNormalization", "Concat", "Conv", "Flatten", "Gemm", "GlobalAveragePool", "GlobalMaxPool", "Identity", "MatMul", "Mul", "ReduceMax", "ReduceMean", "Relu", "Reshape", "Softmax", "Tanh"]
-)
+LAYERS = {
+    *("Add", "BatchNormalization", "Concat", "Conv", "Flatten", "Gemm", "GlobalAveragePool", "GlobalMaxPool"),
+    *("Identity", "MatMul", "Mul", "ReduceMax", "ReduceMean", "Relu", "Reshape", "Softmax", "Tanh"),
+}
+"""The only layers that a model may be made of."""
 LARGEST_BYTES = 1 << 30
 
 
@@ -51,6 +53,8 @@ class Model:
     """What was measured of its strength, or None."""
     version: str
     """Goishi's version that wrote it."""
+    fixed_size: bool
+    """Does it play on one board size only?"""
     metadata: dict[str, str]
     """Everything the file says, by key."""
 
@@ -58,11 +62,6 @@ class Model:
     def name(self) -> str:
         """The file's name without its ending."""
         return self.path.stem if self.path else "The model"
-
-    @property
-    def fixed_size(self) -> bool:
-        """Does it play on one board size only?"""
-        return self.architecture.get("network") == "thesis"
 
     @cached_property
     def card(self) -> str:
@@ -164,6 +163,7 @@ def describe(proto: "onnx.ModelProto", path: Path | None) -> Model:
             steps=int(metadata["steps"]),
             rating=json.loads(metadata["rating"]) if metadata["rating"] else None,
             version=metadata["version"],
+            fixed_size=metadata["sizes"] == "one",
             metadata=metadata,
         )
     except (KeyError, ValueError, TypeError):
@@ -201,13 +201,14 @@ def check_graph(proto: "onnx.ModelProto") -> None:
 def check(model: Model, game: Game) -> None:
     """Raises BadModel when the model cannot play the game: another game, another encoder, other rules, or another board
     size than its network is bound to."""
-    label, trained = model.name, model.game.partition(":")
-    if Path(trained[0]).stem.lower() != Path(game.name).stem.lower():
+    label = model.name
+    (name, parameters), (played, played_parameters) = _split(model.game), _split(game.spec)
+    if Path(name).stem.lower() != Path(played).stem.lower():
         raise BadModel(f"{label} was trained for {model.game} and cannot play {game.spec}; name a model for that game.")
     if model.planes[0] != game.planes[0]:
         raise BadModel(
-            f"{label} reads {model.planes[0]} planes, but {game.spec} has {game.planes[0]}; it was made for another version "
-            "of the game: train a new one."
+            f"{label} reads {model.planes[0]} planes, but {game.spec} has {game.planes[0]}; it was made for another "
+            "version of the game: train a new one."
         )
     if model.fixed_size and model.planes != game.planes:
         _, rows, columns = model.planes
@@ -215,11 +216,17 @@ def check(model: Model, game: Game) -> None:
             f"{label} plays on {columns}x{rows} only and cannot play {game.spec}; name a model of the small, medium or "
             "large network, which run on every size."
         )
-    mine, its = rules(game, game.spec.partition(":")[2]), rules(game, trained[2])
+    mine, its = rules(game, played_parameters), rules(game, parameters)
     different = [key for key in mine if mine[key] != its.get(key, mine[key])]
     if different:
         old, new = (", ".join(f"{key}={side[key]}" for key in different) for side in (its, mine))
         raise BadModel(f"{label} was trained with {old} and cannot play {new}; name a model for these rules.")
+
+
+def _split(spec: str) -> tuple[str, str]:
+    """The name and the parameters of a spec; a path may hold a colon of its own."""
+    name, colon, parameters = spec.rpartition(":")
+    return (name, parameters) if colon and ("=" in parameters or not parameters) else (spec, "")
 
 
 def rules(game: Game, parameters: str) -> dict[str, str]:
