@@ -1,0 +1,64 @@
+"""Traditional Monte Carlo tree search: positions judged by one random playout each.
+
+Shapes: B positions, A actions.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from goishi.core.game import Game
+from goishi.networks.evaluator import Evaluator
+from goishi.search.search import SearchSettings
+
+ROLLOUT_SETTINGS = SearchSettings(mode="uct", exploration=1.0, leaves=64)
+"""UCT with batches large enough for two threads; a small number of visits has smaller ones."""
+
+LEAST = 8
+"""Playouts below which a second thread costs more than it brings."""
+
+
+class Rollouts:
+    """Logits of zero, and as the value the result of one playout by random legal moves.
+
+    The i-th playout since the beginning has the seed i, mixed with `seed`: the answers do not depend on the threads.
+    """
+
+    def __init__(self, game: Game, seed: int, threads: int):
+        self._rollout = game.kernels().rollout
+        self._actions = game.actions
+        self._first = mixed(np.array([seed], np.uint64) ^ np.uint64(0xD1B54A32D192ED03))[0]
+        self._count = 0
+        self._pool = ThreadPoolExecutor(threads - 1, "rollout") if threads > 1 else None
+        self._threads = threads
+
+    def __call__(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        count = len(states)
+        seeds = mixed(self._first + np.arange(self._count, self._count + count, dtype=np.uint64))
+        self._count += count
+        values = np.zeros(count, np.float32)
+        parts = max(1, min(self._threads, count // LEAST))
+        edges = [count * i // parts for i in range(parts + 1)]
+        others = [
+            self._pool.submit(self._rollout, states[begin:end], seeds[begin:end], values[begin:end])
+            for begin, end in zip(edges[1:-1], edges[2:], strict=True)
+            if self._pool is not None
+        ]
+        self._rollout(states[: edges[1]], seeds[: edges[1]], values[: edges[1]])
+        for other in others:
+            other.result()
+        return np.zeros((count, self._actions), np.float32), values
+
+
+def rollouts(game: Game, seed: int = 0, threads: int = 2) -> Evaluator:
+    """An evaluator by random playouts, on several threads; the same seed gives the same answers whatever the threads."""
+    return Rollouts(game, seed, max(1, threads))
+
+
+def mixed(counts: np.ndarray) -> np.ndarray:
+    """uint64[B]: counts made random bits (SplitMix64, Steele et al. 2014)."""
+    with np.errstate(over="ignore"):
+        z = counts * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
