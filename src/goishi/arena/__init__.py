@@ -1,0 +1,1 @@
+"""Games between players: played, recorded, measured."""

@@ -140,15 +140,19 @@ def exceeds(mine, both, pieces, above, table, moves_at, threats_at, left):
 
 
 class Solver:
-    """Answers questions about positions given as columns 0 to 6 played from the start; remembers what it found."""
+    """Answers questions about positions given as columns 0 to 6 played from the start; remembers what it found.
+
+    Several threads may ask at once: an entry of the table is one word, and each answer in it is true by itself.
+    """
 
     def __init__(self) -> None:
         self._table = np.zeros(1 << 23, np.uint64)
-        self._room = np.zeros((42, 7), np.uint64), np.zeros((42, 7), np.int64)
         self.positions = 0  # looked at so far
 
     def exceeds(self, columns: Iterable[int], above: int, positions: int = 1 << 62) -> bool | None:
-        """Is the value, as the player to move sees it, more than `above` (-1 or 0)? None when it takes more positions than that.
+        """Is the value, as the player to move sees it, more than `above` (-1 or 0)?
+
+        None when it takes more positions than that.
 
         The moves must be legal, with the game still going on after them.
         """
@@ -162,7 +166,8 @@ class Solver:
         if pieces == 41:
             return above < 0
         left = np.array([positions], np.int64)
-        answer = exceeds(np.uint64(mine), np.uint64(both), pieces, above, self._table, *self._room, left)
+        room = np.zeros((42, 7), np.uint64), np.zeros((42, 7), np.int64)
+        answer = exceeds(np.uint64(mine), np.uint64(both), pieces, above, self._table, *room, left)
         self.positions += positions - max(0, int(left[0]))
         return None if answer == UNKNOWN else bool(answer)
 

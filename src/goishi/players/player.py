@@ -39,7 +39,7 @@ OUTSIDE = ("gtp", "gomocup")
 RANGES: dict[str, tuple[type, float, float]] = {
     "visits": (int, 1, 100_000_000),
     "seconds": (float, 0.001, 1_000_000),
-    "leaves": (int, 1, 4096),
+    "leaves": (int, 1, 1024),
     "temperature": (float, 0, 100),
     "resign": (float, -1, -0.01),
     "threads": (int, 1, 1024),
@@ -86,12 +86,15 @@ class Spec(NamedTuple):
 
 
 def find(spec: str, game: Game, seed: int = 0) -> Player:
-    """The player of a spec, for this game. Raises UsageError for an unknown kind or key, BadModel for a model that can't play it."""
+    """The player of a spec, for this game.
+
+    Raises UsageError for an unknown kind or key, BadModel for a model that can't play the game.
+    """
     return maker(spec, game)(seed)
 
 
 def maker(spec: str, game: Game, threads: int = 1) -> Maker:
-    """As `find`, for several players: `threads` of them may think at the same time and then share one evaluator's batches.
+    """As `find`, for several players of which `threads` think at the same time and share one evaluator's batches.
 
     Everything wrong with the spec is raised here, not when a player is made.
     """
@@ -111,10 +114,12 @@ def maker(spec: str, game: Game, threads: int = 1) -> Maker:
 
 def parse(spec: str) -> Spec:
     """A spec's parts. Raises UsageError that names the nearest kind or key."""
-    head, colon, text = spec.strip().partition(":")
+    head, _, text = spec.strip().partition(":")
     kind = head.lower()
     if kind in OUTSIDE:
-        raise UsageError(f"{kind}: players (outside engines) are not part of this version of Goishi yet; choose one of {', '.join(KEYS)}.")
+        raise UsageError(
+            f"{kind}: players (outside engines) are no part of this version of Goishi yet; there are {', '.join(KEYS)}."
+        )
     if kind not in KEYS:
         kind, text = "net", _as_model(spec.strip())
     parts = [part.strip() for part in text.split(",")] if text.strip() else []

@@ -1,12 +1,13 @@
 """Players with an evaluator: by search, and by a network's first thought alone. Letter: A actions."""
 
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from goishi.core.game import Game
 from goishi.core.position import Position
+from goishi.errors import IllegalMove
 from goishi.networks import evaluator as evaluators
 from goishi.players.player import VISITS, Decision, Maker, Spec
 from goishi.search.rollout import rollouts
@@ -60,7 +61,8 @@ class SearchPlayer:
         search = Search(self.game, self._evaluator, self._settings, trees=len(positions), rng=self._rng)
         states = np.concatenate([position.states for position in positions])
         return [
-            Decision(draw(result, self.temperature, self._rng), result) for result in search.run(states, limit or self.limit)
+            Decision(draw(result, self.temperature, self._rng), result)
+            for result in search.run(states, limit or self.limit)
         ]
 
     def stop(self) -> None:
@@ -74,16 +76,11 @@ class SearchPlayer:
 
     def _follow(self, position: Position) -> None:
         """Moves the tree's root to the position where it continues the last one, else forgets the tree."""
-        last = self._last
-        self._last = position
-        if last is not None:
-            played = position.history[len(last.history) :]
-            if position.history[: len(last.history)] == last.history and (
-                _after(last, played).states.tobytes() == position.states.tobytes()
-            ):
-                for action in played:
-                    self._search.advance(0, action)
-                return
+        last, self._last = self._last, position
+        if last is not None and _continues(position, last):
+            for action in position.history[len(last.history) :]:
+                self._search.advance(0, action)
+            return
         self._search.reset()
         self._lost_turns = 0
 
@@ -128,6 +125,18 @@ class PolicyPlayer:
         return Decision(int(self._rng.choice(len(policy), p=policy)))
 
 
+def _continues(position: Position, last: Position) -> bool:
+    """Did this position come from the last one by the moves of its history?"""
+    if position.history[: len(last.history)] != last.history:
+        return False
+    try:
+        for action in position.history[len(last.history) :]:
+            last = last.play(action)
+    except IllegalMove:
+        return False
+    return last.states.tobytes() == position.states.tobytes()
+
+
 def masked_softmax(logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """float64[A]: the softmax over the legal actions, 0 elsewhere."""
     masked = np.where(mask, logits.astype(np.float64), -np.inf)
@@ -136,7 +145,7 @@ def masked_softmax(logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
 
 def visit_policy(visits: np.ndarray, temperature: float) -> np.ndarray:
-    """float64[A]: p(a) proportional to visits(a) ** (1 / temperature), in logarithms, so that a small temperature is safe."""
+    """float64[A]: p(a) in proportion to visits(a) ** (1 / temperature); by logarithms, so that none overflows."""
     with np.errstate(divide="ignore"):
         return masked_softmax(np.log(visits) / temperature, visits > 0)
 
@@ -149,7 +158,10 @@ def draw(result: Result, temperature: float, rng: np.random.Generator) -> int:
 
 
 def maker(name: str, spec: Spec, game: Game, threads: int) -> Maker:
-    """Makes players of a spec whose kind is uniform, rollout, net or policy. Raises BadModel for a model that can't play the game."""
+    """Makes players of a spec whose kind is uniform, rollout, net or policy.
+
+    Raises BadModel for a model that can't play the game.
+    """
     options: dict[str, Any] = dict(spec.options)
     temperature = options.get("temperature", 0.0)
     evaluator: evaluators.Evaluator | None = None
@@ -180,5 +192,7 @@ def maker(name: str, spec: Spec, game: Game, threads: int) -> Maker:
 
 def search_settings(kind: str, options: dict[str, Any]) -> SearchSettings:
     """The search of a spec: UCT for rollouts, PUCT for the others, unless `mode` says more."""
-    choose = partial(SearchSettings, mode=options.get("mode", "uct" if kind == "rollout" else "puct"))
-    return choose(leaves=options["leaves"]) if "leaves" in options else choose()
+    settings = SearchSettings(mode=options.get("mode", "uct" if kind == "rollout" else "puct"))
+    if "leaves" in options:
+        settings = replace(settings, leaves=options["leaves"])
+    return replace(settings, early_stop=False) if options.get("temperature") else settings

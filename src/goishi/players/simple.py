@@ -70,7 +70,10 @@ class PerfectPlayer:
         return Decision(int(self._rng.choice(np.flatnonzero(position.mask & (ranks == ranks[position.mask].max())))))
 
     def value(self, position: Position) -> int:
-        """+1, 0 or -1: the result of best play, as the player to move sees it. Raises UsageError for an unreachable position."""
+        """+1, 0 or -1: the result of best play, as the player to move sees it.
+
+        Raises UsageError for a position that can't be reached from the start.
+        """
         return int(np.sign(self._solution.look_up(position.states)[0]))
 
     def values(self, position: Position) -> np.ndarray:
@@ -82,7 +85,9 @@ class PerfectPlayer:
         actions = np.flatnonzero(position.mask).astype(np.int32)
         states = np.zeros(1 + len(actions), self.game.State)
         states[0] = position.state
-        self.game.kernels().play(states, np.zeros(len(actions), np.int32), actions, np.arange(1, 1 + len(actions), dtype=np.int32))
+        self.game.kernels().play(
+            states, np.zeros(len(actions), np.int32), actions, np.arange(1, 1 + len(actions), dtype=np.int32)
+        )
         ranks = np.zeros(self.game.actions, np.int16)
         ranks[actions] = seen_before(self._solution.look_up(states[1:]), states["player"][1:] == position.player)
         return ranks
@@ -164,8 +169,8 @@ def _layers(game: Game) -> tuple[list[np.ndarray], bool]:
             states = np.concatenate([states, chunk.children])[first]
             if len(seen) + len(keys) > min(POSITIONS, BYTES // game.State.itemsize):
                 raise UsageError(
-                    f"perfect plays games with at most {POSITIONS:,} positions, such as tictactoe or connect4:columns=4,rows=4; "
-                    f"{game.spec} has more."
+                    f"perfect plays small games, such as tictactoe or connect4:columns=4,rows=4; "
+                    f"{game.spec} has too many positions (over {len(seen) + len(keys):,})."
                 )
         known = np.isin(keys, seen, assume_unique=True)
         graded &= not known.any()

@@ -1,0 +1,216 @@
+"""A finished game as one line of JSON, and as SGF for a person's viewer."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import goishi
+from goishi.core import registry
+from goishi.core.game import Game
+from goishi.core.position import Position
+from goishi.errors import BadRecord, GoishiError
+
+TERMINATIONS = ("finished", "resignation", "illegal move", "crash")
+"""How a game ends: by its rules, or because the player to move gave up, broke the rules, or its program failed."""
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """One game between two players."""
+
+    game: str
+    """The game's spec."""
+    players: tuple[str, str]
+    """Their names, the one who moves first before the other."""
+    actions: tuple[int, ...]
+    """All moves, the opening's among them."""
+    score: float
+    """For the player who moves first: +1 won, 0 drawn, -1 lost."""
+    termination: str = "finished"
+    """One of TERMINATIONS."""
+    error: str | None = None
+    """What went wrong, in a sentence, where the game ended by an illegal move or a crash."""
+    opening: int = 0
+    """How many of the first moves were given, not chosen."""
+    seconds: tuple[float, ...] = ()
+    """Thinking time of each chosen move, the last one among them that could not be played."""
+    values: tuple[float | None, ...] = ()
+    """What the search of each chosen move said of the position, as its player saw it; empty where nobody asked."""
+    date: str = ""
+    """The day, as 2026-11-30."""
+    number: int | None = None
+    """Which game of its match."""
+
+    def position(self, game: Game | None = None) -> Position:
+        """The last position. Raises IllegalMove where the moves do not fit the game."""
+        return Position.after(game or registry.find(self.game), self.actions)
+
+    def to_json(self, game: Game | None = None) -> str:
+        """One line, without its end."""
+        start = Position.start(game or registry.find(self.game))
+        fields: dict[str, Any] = {
+            "game": self.game,
+            "players": self.players,
+            "score": self.score,
+            "termination": self.termination,
+            "opening": self.opening,
+            "moves": [start.name(action) for action in self.actions],
+            "seconds": [round(each, 4) for each in self.seconds],
+        }
+        if self.values:
+            fields["values"] = [None if value is None else round(value, 4) for value in self.values]
+        for name in ("error", "date", "number"):
+            if getattr(self, name) not in (None, ""):
+                fields[name] = getattr(self, name)
+        return json.dumps(fields, ensure_ascii=False)
+
+    def to_sgf(self, game: Game | None = None) -> str:
+        """SGF FF[4] of a game on a `points` board of at most 52 x 52. Raises BadRecord for other boards."""
+        game = game or registry.find(self.game)
+        board = game.board
+        if board is None or board.style != "points" or max(board.rows, board.columns) > 52:
+            raise BadRecord(f"SGF holds games with stones on points, up to 52x52, which {self.game} is not.")
+        size = f"{board.columns}" if board.rows == board.columns else f"{board.columns}:{board.rows}"
+        head = [("FF", "4"), ("CA", "UTF-8"), ("GM", "1" if game.name == "go" else "4"), ("SZ", size)]
+        head += [("AP", f"Goishi:{goishi.__version__}"), ("PB", self.players[0]), ("PW", self.players[1])]
+        head += [("DT", self.date)] if self.date else []
+        head += [("RU", _parameter(self.game, "rule") or "freestyle")] if game.name == "gomoku" else []
+        head += [("RE", self._sgf_result()), ("GC", "; ".join(filter(None, (self.game, self.error))))]
+        nodes = ["".join(f"{name}[{escape(value)}]" for name, value in head)]
+        position = Position.start(game)
+        for ply, action in enumerate(self.actions):
+            row, column = divmod(action, board.columns)
+            point = "" if position.name(action) == "pass" else _letter(column) + _letter(row)
+            comment = self._sgf_comment(ply)
+            nodes.append(
+                f"{'B' if position.player == 1 else 'W'}[{point}]" + (f"C[{escape(comment)}]" if comment else "")
+            )
+            position = position.play(action)
+        return "(;" + "\n;".join(nodes) + ")\n"
+
+    def _sgf_result(self) -> str:
+        if self.score == 0:
+            return "0"
+        how = {"finished": "", "resignation": "R"}.get(self.termination, "F")
+        return ("B+" if self.score > 0 else "W+") + how
+
+    def _sgf_comment(self, ply: int) -> str:
+        chosen = ply - self.opening
+        if chosen < 0:
+            return "opening"
+        value = self.values[chosen] if chosen < len(self.values) else None
+        parts = [] if value is None else [f"value {value:+.2f}"]
+        return ", ".join(parts + ([f"{self.seconds[chosen]:.2f} s"] if chosen < len(self.seconds) else []))
+
+
+def from_json(line: str, source: str = "record") -> GameRecord:
+    """Reads one line and replays its moves. Raises BadRecord, whose text begins with `source`."""
+
+    def bad(why: str) -> BadRecord:
+        return BadRecord(f"{source}: {why}.")
+
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError):
+        raise bad("this is no line of JSON") from None
+    if not isinstance(fields, dict):
+        raise bad("a game record is a JSON object")
+    missing = [name for name in ("game", "players", "score", "moves") if name not in fields]
+    if missing:
+        raise bad(f"a game record needs {', '.join(missing)}")
+    players, moves, score = fields["players"], fields["moves"], fields["score"]
+    if not isinstance(fields["game"], str) or not _texts(players, 2) or not isinstance(moves, list):
+        raise bad("game is a spec, players are two names and moves a list of moves")
+    if score not in (-1, 0, 1) or isinstance(score, bool):
+        raise bad("score is 1, 0 or -1, for the player who moves first")
+    termination = fields.get("termination", "finished")
+    if termination not in TERMINATIONS:
+        raise bad(f"termination is one of {', '.join(TERMINATIONS)}")
+    position = replay(fields["game"], moves, source)
+    if termination == "finished" and not position.over:
+        raise bad("the game is not over after its last move")
+    if termination == "finished" and position.score != score:
+        raise bad(f"the score should be {position.score:g}, as the last position says, but it is {score:g}")
+    try:
+        number = fields.get("number")
+        opening = int(fields.get("opening", 0))
+        values = (None if value is None else float(value) for value in fields.get("values", ()))
+        record = GameRecord(
+            game=fields["game"],
+            players=(players[0], players[1]),
+            actions=position.history,
+            score=float(score),
+            termination=termination,
+            error=None if fields.get("error") is None else str(fields["error"]),
+            opening=opening,
+            seconds=tuple(float(each) for each in fields.get("seconds", ())),
+            values=tuple(values),
+            date=str(fields.get("date", "")),
+            number=None if number is None else int(number),
+        )
+    except (TypeError, ValueError, OverflowError):
+        raise bad("opening and number are whole numbers, seconds and values lists of numbers") from None
+    if not 0 <= opening <= len(position.history):
+        raise bad("the opening is longer than the game")
+    return record
+
+
+def replay(spec: str, moves: Sequence[str | int], source: str) -> Position:
+    """The position after moves given by name or number. Raises BadRecord that says which move is wrong."""
+    try:
+        position = Position.start(registry.find(spec))
+    except GoishiError as error:
+        raise BadRecord(f"{source}: {error}") from None
+    for count, move in enumerate(moves, start=1):
+        try:
+            position = position.play(action_of(position, move))
+        except GoishiError as error:
+            raise BadRecord(f"{source}: move {count}: {error}") from None
+    return position
+
+
+def action_of(position: Position, move: Any) -> int:
+    """The action of a name such as `D4`, or a number as it stands. Raises IllegalMove for a name of nothing."""
+    return move if isinstance(move, int) and not isinstance(move, bool) else position.action(str(move))
+
+
+def read(path: Path) -> Iterator[GameRecord]:
+    """The records of a file of JSON lines, empty lines skipped. Raises BadRecord that names file and line."""
+    for number, line in numbered_lines(path):
+        yield from_json(line, f"{path}, line {number}")
+
+
+def numbered_lines(path: Path) -> list[tuple[int, str]]:
+    """The lines of a text file that are not blank, counted from 1. Raises BadRecord when it can't be read."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise BadRecord(f"{path} can't be read: {error.strerror or error}.") from None
+    except UnicodeDecodeError:
+        raise BadRecord(f"{path} is no text in UTF-8.") from None
+    return [(number, line.strip()) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+
+
+def escape(text: str) -> str:
+    """Text as it stands inside an SGF value."""
+    return text.replace("\\", "\\\\").replace("]", "\\]")
+
+
+def numbered(record: GameRecord, number: int) -> GameRecord:
+    """The record as a game of a match."""
+    return replace(record, number=number)
+
+
+def _letter(index: int) -> str:
+    return chr(ord("a") + index) if index < 26 else chr(ord("A") + index - 26)
+
+
+def _parameter(spec: str, key: str) -> str:
+    found = [part.partition("=")[2] for part in spec.partition(":")[2].split(",") if part.partition("=")[0] == key]
+    return found[0] if found else ""
+
+
+def _texts(values: Any, count: int) -> bool:
+    return isinstance(values, list) and len(values) == count and all(isinstance(value, str) for value in values)
