@@ -1,0 +1,489 @@
+"""A training run in a folder: self-play, samples, learning, rating, models. Killed at any moment, it goes on.
+
+config.toml      the settings, resolved; the version that wrote them
+checkpoint.npz   weights, average, optimizer, random states, counters, ratings: written after each generation
+samples/         what was played, one file a generation, a frame for each finished game
+games/           the same games as JSON lines, to look at
+models/          the models that were rated, by generation
+newest.onnx      the newest model; best.onnx the best by rating
+metrics.jsonl    one flat object a generation; tensorboard/ the same for TensorBoard; curve.png as a picture
+"""
+
+import contextlib
+import dataclasses
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import goishi
+from goishi import config
+from goishi.arena.in_step import RandomSide, SearchSide, Side, play_in_step, random_openings
+from goishi.arena.rating import LEAST_DISTINCT, bradley_terry
+from goishi.arena.record import GameRecord
+from goishi.core import registry
+from goishi.core.game import Game
+from goishi.errors import BadRun, GoishiError, MissingExtra, UsageError
+from goishi.networks import evaluator, runtime, store
+from goishi.search import Search, SearchSettings
+from goishi.training.progress import Progress, draw_curve
+from goishi.training.replay import Replay, SampleFile, read_games, window_size
+from goishi.training.selfplay import PlayedGame, SelfPlay
+from goishi.training.settings import Run, preset_of
+
+CONFIG, CHECKPOINT, METRICS = "config.toml", "checkpoint.npz", "metrics.jsonl"
+
+
+def train(
+    game_spec: str | None,
+    folder: str | Path,
+    *,
+    preset: str | None = None,
+    minutes: float | None = None,
+    sets: list[str] | None = None,
+    config_file: Path | None = None,
+    start_from: str | None = None,
+    seed: int | None = None,
+    quiet: bool = False,
+) -> Path:
+    """Trains in a folder, or goes on in one that is there; answers the path of the best model.
+
+    Raises UsageError for settings that cannot be, BadRun for a folder that cannot be used, MissingExtra without torch.
+    """
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        raise MissingExtra(
+            "Training needs PyTorch: install goishi[train], or call ./goishi train in a checkout."
+        ) from None
+    folder = Path(folder)
+    settings = _settings(game_spec, folder, preset, minutes, sets or [], config_file, seed)
+    try:
+        with _only_here(folder):
+            run = TrainingRun(folder, settings, start_from, quiet)
+            try:
+                run.loop()
+            finally:
+                run.close()
+    except OSError as error:
+        raise BadRun(
+            f"{folder}: {error.strerror or error}; what was finished is kept, go on with goishi train --run {folder}."
+        ) from None
+    return run.best_path()
+
+
+def _settings(
+    game_spec: str | None,
+    folder: Path,
+    preset: str | None,
+    minutes: float | None,
+    sets: list[str],
+    config_file: Path | None,
+    seed: int | None,
+) -> Run:
+    """The settings of a folder that goes on, or of a new one."""
+    old = folder / CONFIG
+    if old.exists():
+        if preset is not None:
+            raise UsageError(f"{folder} has its settings already; leave --preset out, or start another folder.")
+        settings = config.resolve(Run(), old)
+        if game_spec is not None and registry.find(game_spec).spec != registry.find(settings.game).spec:
+            raise UsageError(f"{folder} trains {settings.game}, not {game_spec}; start another folder.")
+    elif game_spec is None:
+        raise UsageError(
+            f"{folder} holds no run yet; name the game, as in: goishi train gomoku:size=6,row=4 --run {folder}."
+        )
+    else:
+        if folder.exists() and any(folder.iterdir()):
+            raise UsageError(f"{folder} is not empty and holds no run; name a new folder.")
+        settings = preset_of(preset or "auto", registry.find(game_spec))
+    settings = config.resolve(settings, config_file, sets)
+    if settings.game and settings.game != (game := registry.find(settings.game).spec):
+        settings = dataclasses.replace(settings, game=game)
+    if minutes is not None:
+        settings = dataclasses.replace(settings, minutes=minutes)
+    if seed is not None and not old.exists():
+        settings = dataclasses.replace(settings, seed=seed)
+    return settings
+
+
+@contextlib.contextmanager
+def _only_here(folder: Path) -> Iterator[None]:
+    """Makes the folder, and keeps a second process out of it while this one works there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = (folder / ".lock").open("a+b")
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        else:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        raise BadRun(f"Another process trains in {folder}; stop it first, or name another folder.") from None
+    try:
+        yield
+    finally:
+        lock.close()
+
+
+class TrainingRun:
+    """A run in progress."""
+
+    def __init__(self, folder: Path, settings: Run, start_from: str | None = None, quiet: bool = False):
+        from goishi.networks import network
+        from goishi.training.trainer import Trainer
+
+        self.folder, self.settings = folder, settings
+        self.game: Game = registry.find(settings.game)
+        for name in ("samples", "games", "models"):
+            (folder / name).mkdir(exist_ok=True)
+        goes_on = (folder / CHECKPOINT).exists()
+        if start_from is not None and not goes_on:
+            path = store.find(start_from)
+            store.check(store.read(path), self.game)
+            module = network.from_onnx(path, self.game)
+        else:
+            size = settings.network.preset
+            if size == "auto":
+                size = preset_of("auto", self.game).network.preset
+            import torch
+
+            torch.manual_seed(settings.seed)
+            module = network.build(network.PRESETS[size], self.game)
+        self.trainer = Trainer(self.game, module, settings.learning, settings.seed)
+        self.rng = np.random.default_rng((settings.seed, 0))
+        self.generation = 0
+        self.seconds = 0.0  # of all earlier starts
+        self.games_played = 0
+        self.learned = 0  # rows that were there when the network last learned
+        self.rows_of: dict[str, int] = {}  # by sample file
+        self.results: list[list[Any]] = []  # [player, player, points of the first, games]
+        self.elo: dict[str, list[float]] = {}  # by player: Elo and its standard error
+        self.best = ""
+        self.resigned = [0, 0]  # calibration games: the resigning side would have been wrong, right
+        _write(folder / CONFIG, f"# Goishi {goishi.__version__}\n{config.dump(settings)}".encode())
+        if goes_on:
+            self._restore()
+        self.replay = Replay(self.game, max(settings.learning.largest_window, settings.learning.window))
+        self._read_samples()
+        self._started = time.monotonic()
+        self._metrics = _appended(folder / METRICS)
+        self._board: Any = None
+        if not goes_on:
+            self._publish()
+        self.play = SelfPlay(self.game, self._evaluator(), settings.search, settings.games, self.rng)
+        self.progress = Progress(settings, self.game, quiet)
+        self._open_samples()
+
+    # The loop
+
+    def loop(self) -> None:
+        """Generations until the minutes are over. Ctrl-C ends it after saving."""
+        with self.progress:
+            if self.out_of_time():
+                raise UsageError(
+                    f"{self.folder} has trained its {self.settings.minutes:g} minutes; ask for more, as in --minutes {2 * self.settings.minutes:g}."
+                )
+            try:
+                while not self.out_of_time():
+                    self.generate()
+                    self.finish_generation()
+            except KeyboardInterrupt:
+                self.progress.say("Saving what was learned ...")
+                self.save()
+                raise
+            self.rate()
+            self.save()
+            draw_curve(self.folder)
+            self.progress.say(f"Done: {self.best_path()} is the best model, {self.folder / 'newest.onnx'} the newest.")
+
+    def elapsed(self) -> float:
+        """Seconds of training over all starts."""
+        return self.seconds + time.monotonic() - self._started
+
+    def out_of_time(self) -> bool:
+        """Are the minutes over?"""
+        return 0 < self.settings.minutes * 60 <= self.elapsed()
+
+    def share_done(self) -> float:
+        """Of the minutes, 0 when the run has no end."""
+        return min(1.0, self.elapsed() / (self.settings.minutes * 60)) if self.settings.minutes else 0.0
+
+    def generate(self) -> None:
+        """Self-play until there are enough new rows, or the time is over."""
+        wanted = self.learned + self.settings.learning.rows
+        self._rows_before, self._evaluations_before = self.replay.made, self.play.evaluations
+        self._games_before, self._play_started = self.games_played, time.monotonic()
+        while self.replay.made < wanted and not self.out_of_time():
+            for game in self.play.step():
+                self._keep(game)
+            self.progress.update(self.replay.made - self.learned, self.share_done())
+
+    def finish_generation(self) -> None:
+        """Learns from the new rows, publishes the network, rates it now and then, and saves all."""
+        from goishi.training.trainer import learning_rate
+
+        settings = self.settings.learning
+        new = self.replay.made - self.learned
+        played = time.monotonic() - self._play_started
+        window = window_size(self.replay.made, settings.window, settings.window_exponent, settings.largest_window)
+        if window < settings.batch and not self.out_of_time():
+            return  # too little to learn from yet: play on
+        steps = max(1, round(new * settings.passes / settings.batch))
+        rate = learning_rate(settings, self.share_done())
+        self.progress.stage("learning")
+        began = time.monotonic()
+        losses = self.trainer.learn(self.replay, steps, window, rate)
+        learning = time.monotonic() - began
+        self.learned = self.replay.made
+        self.generation += 1
+        self._publish()
+        self.play.search.evaluator = self._evaluator()
+        every = self.settings.rating.every
+        if every and self.generation % every == 0:
+            self.rate()
+        self._open_samples()
+        self.save()
+        self._measure(
+            {
+                "games_per_second": round((self.games_played - self._games_before) / played, 2),
+                "rows_per_second": round((self.replay.made - self._rows_before) / played, 1),
+                "positions_per_second": round((self.play.evaluations - self._evaluations_before) / played, 1),
+                "samples_per_second": round(steps * settings.batch / learning, 1),
+                "window": window,
+                "learning_rate": rate,
+                "policy_loss": losses.policy,
+                "value_loss": losses.value,
+                "policy_entropy": losses.entropy,
+                "gradient": losses.gradient,
+            }
+        )
+
+    def _keep(self, game: PlayedGame) -> None:
+        self._samples.add(game)
+        record = GameRecord(
+            game=self.game.spec,
+            players=(f"generation {self.generation}",) * 2,
+            actions=game.actions,
+            score=game.score,
+            termination="resignation" if game.resigned else "finished",
+            opening=game.opening,
+        )
+        self._games.write(record.to_json() + "\n")
+        self._games.flush()
+        self.replay.add(game)
+        self.games_played += 1
+        self.rows_of[self._samples.path.name] = self.rows_of.get(self._samples.path.name, 0) + len(game.results)
+        self.resigned[0] += game.wrong
+        self.resigned[1] += game.right
+
+    # Models
+
+    def best_path(self) -> Path:
+        """The best model by rating; the newest when none was rated."""
+        best = self.folder / "best.onnx"
+        return best if best.exists() else self.folder / "newest.onnx"
+
+    def _publish(self) -> None:
+        """The averaged network becomes newest.onnx."""
+        self._content = self.trainer.export({"games": self.games_played, "run": self.folder.name})
+        _write(self.folder / "newest.onnx", self._content)
+
+    def _evaluator(self, content: bytes | Path | None = None) -> evaluator.NetworkEvaluator:
+        network = self.settings.network
+        opened = runtime.open_runtime(content or self._content, self.game, network.runtime, network.precision)
+        return evaluator.NetworkEvaluator(self.game, opened)
+
+    # Ratings
+
+    def rate(self) -> None:
+        """Games of the newest network against fixed players and earlier models; the best one by Elo is kept."""
+        rating = self.settings.rating
+        name = f"{self.generation:06}"
+        if not rating.every or any(row[0] == name for row in self.results):
+            return
+        self.progress.stage("rating")
+        rng = np.random.default_rng((self.settings.seed, 2, self.generation))
+        me = self._side(self._content)
+        rated = [key for key in self.elo if key.isdigit()]
+        opponents = [self.best, *rated[::-1]] if self.best else []
+        opponents = list(dict.fromkeys(opponents))[: rating.earlier]
+        if not rated or self.elo[rated[-1]][0] < 800:
+            opponents.append("random")
+        if rating.rollouts:
+            opponents.append("rollout")
+        for opponent in opponents:
+            openings = random_openings(self.game, rating.games // 2, rating.opening_plies, rng)
+            games = play_in_step(self.game, (me, self._opponent(opponent, rng)), openings)
+            if len({(game.actions, game.first) for game in games}) < LEAST_DISTINCT * len(games):
+                self.progress.say(f"No rating against {opponent}: fewer than 80% of the games are distinct.")
+                continue
+            points = sum((1 + game.score * (1 if game.first == 0 else -1)) / 2 for game in games)
+            self.results.append([name, opponent, points, len(games)])
+        if not any(row[0] == name for row in self.results):
+            return
+        _write(self.folder / "models" / f"{name}.onnx", self._content)
+        self._compute_elo()
+        if not self.best or self.elo[name][0] >= self.elo[self.best][0] or self.best not in self.elo:
+            self.best = name
+        best = self.folder / "models" / f"{self.best}.onnx"
+        _write(self.folder / "best.onnx", best.read_bytes())
+
+    def _side(self, content: bytes | Path) -> Side:
+        visits = self.settings.rating.visits
+        search = Search(
+            self.game, self._evaluator(content), SearchSettings(mode="gumbel", leaves=1), self.settings.rating.games
+        )
+        return SearchSide(search, visits)
+
+    def _opponent(self, name: str, rng: np.random.Generator) -> Side:
+        if name == "random":
+            return RandomSide(rng)
+        if name == "rollout":
+            from goishi.search.rollout import rollouts
+
+            judge = rollouts(self.game, int(rng.integers(1 << 30)))
+            settings = SearchSettings(mode="uct", leaves=1, early_stop=False)
+            return SearchSide(
+                Search(self.game, judge, settings, self.settings.rating.games), self.settings.rating.rollouts
+            )
+        return self._side(self.folder / "models" / f"{name}.onnx")
+
+    def _compute_elo(self) -> None:
+        """Elo of all who met, `random` at 0 (or the first rollout player, or the first model)."""
+        names = list(dict.fromkeys(player for row in self.results for player in row[:2]))
+        anchor = next((name for name in ("random", "rollout") if name in names), names[0])
+        points = np.zeros((len(names), len(names)))
+        for a, b, scored, games in self.results:
+            points[names.index(a), names.index(b)] += scored
+            points[names.index(b), names.index(a)] += games - scored
+        ratings = bradley_terry(points, names.index(anchor))
+        self.elo = {name: [float(e), float(s)] for name, e, s in zip(names, ratings.elo, ratings.errors, strict=True)}
+
+    # On disk
+
+    def save(self) -> None:
+        """The checkpoint."""
+        facts = {
+            "generation": self.generation,
+            "seconds": self.elapsed(),
+            "games": self.games_played,
+            "learned": self.learned,
+            "rows": self.rows_of,
+            "results": self.results,
+            "elo": self.elo,
+            "best": self.best,
+            "resigned": self.resigned,
+            "rng": self.rng.bit_generator.state,
+        }
+        _write(self.folder / CHECKPOINT, self.trainer.save(facts))
+
+    def _restore(self) -> None:
+        facts = self.trainer.restore((self.folder / CHECKPOINT).read_bytes())
+        self.generation, self.seconds = facts["generation"], facts["seconds"]
+        self.learned, self.rows_of = facts["learned"], facts["rows"]
+        self.games_played = facts["games"]
+        self.results, self.elo, self.best = facts["results"], facts["elo"], facts["best"]
+        self.resigned = facts["resigned"]
+        self.rng.bit_generator.state = facts["rng"]
+        self._content = self.trainer.export({"games": self.games_played, "run": self.folder.name})
+
+    def _read_samples(self) -> None:
+        """The newest rows back into memory; games that ended after the checkpoint are counted as new."""
+        files = sorted((self.folder / "samples").glob("*.games"))
+        reach, needed = 0, []
+        for path in reversed(files):
+            needed.append(path)
+            reach += self.rows_of.get(path.name, 0)
+            if reach >= self.replay.capacity and path.name in self.rows_of:
+                break
+        self.replay.made = sum(self.rows_of.get(path.name, 0) for path in files if path not in needed)
+        known_games = self.games_played
+        counted = 0
+        for path in reversed(needed):
+            before = self.replay.made
+            for game in read_games(path, self.game):
+                self.replay.add(game)
+                counted += 1
+            self.rows_of[path.name] = self.replay.made - before
+        self.games_played = max(known_games, counted) if len(needed) == len(files) else known_games
+        self.learned = min(self.learned, self.replay.made)
+
+    def _open_samples(self) -> None:
+        """The file that the next generation's games go to."""
+        if hasattr(self, "_samples"):
+            self._samples.close()
+            self._games.close()
+        self._samples = SampleFile(self.folder / "samples" / f"{self.generation:06}.games")
+        self._games = _appended(self.folder / "games" / f"{self.generation:06}.jsonl")
+
+    def _measure(self, figures: dict[str, Any]) -> None:
+        """A line of metrics.jsonl, the same for TensorBoard and on the screen."""
+        name = f"{self.generation:06}"
+        row: dict[str, Any] = {
+            "step": self.trainer.steps,
+            "generation": self.generation,
+            "seconds": round(self.elapsed(), 1),
+            "games": self.games_played,
+            "positions": self.replay.made,
+            **{key: round(value, 5) if isinstance(value, float) else value for key, value in figures.items()},
+        }
+        if name in self.elo:
+            row["elo"], row["elo_error"] = (round(value, 1) for value in self.elo[name])
+        if sum(self.resigned):
+            row["wrong_resignations"] = round(self.resigned[0] / sum(self.resigned), 4)
+        self._metrics.write(json.dumps(row) + "\n")
+        self._metrics.flush()
+        if self._board is None:
+            self._board = _tensorboard(self.folder / "tensorboard")
+        for key, value in row.items():
+            if key != "step" and self._board:
+                self._board.add_scalar(key, value, row["step"])
+        self.progress.report(row)
+
+    def close(self) -> None:
+        """Ends the files."""
+        for file in (self._samples, self._games, self._metrics, self._board):
+            if file:
+                file.close()
+
+
+def _tensorboard(folder: Path) -> Any:
+    """A TensorBoard writer, or False where it is not installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return False
+    return SummaryWriter(str(folder))
+
+
+def _appended(path: Path) -> Any:
+    """A text file to append lines to; a last line that a kill cut short is cut off."""
+    if path.exists():
+        content = path.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        if whole < len(content):
+            with path.open("r+b") as file:
+                file.truncate(whole)
+    return path.open("a", encoding="utf-8", newline="\n")
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Writes a file under another name and renames it, so that nobody ever sees half of it."""
+    new = path.with_name(path.name + ".new")
+    with new.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+
+
+__all__ = ["GoishiError", "TrainingRun", "train"]
