@@ -16,8 +16,8 @@ from goishi.search import Search
 class Side(Protocol):
     """Chooses in many games at once."""
 
-    def moves(self, games: np.ndarray, states: np.ndarray, masks: np.ndarray) -> np.ndarray:
-        """Actions int32[B] for the games int32[B] with positions State[B] and legal actions bool[B, A]."""
+    def moves(self, states: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        """Actions int32[B] in positions State[B] with legal actions bool[B, A]."""
 
 
 class RandomSide:
@@ -26,7 +26,7 @@ class RandomSide:
     def __init__(self, rng: np.random.Generator):
         self._rng = rng
 
-    def moves(self, games: np.ndarray, states: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    def moves(self, states: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """See Side."""
         return np.argmax(self._rng.random(masks.shape) * masks, axis=1).astype(np.int32)
 
@@ -37,15 +37,15 @@ class SearchSide:
     def __init__(self, search: Search, visits: int):
         self._search, self._visits = search, visits
 
-    def moves(self, games: np.ndarray, states: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    def moves(self, states: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """See Side."""
         search = self._search
         search.reset()
-        for slot in range(len(games)):
+        for slot in range(len(states)):
             search.begin(slot, states[slot : slot + 1], self._visits)
         while search.busy().any():
             search.wave()
-        return np.array([search.result(slot).best for slot in range(len(games))], np.int32)
+        return np.array([search.result(slot).best for slot in range(len(states))], np.int32)
 
 
 class Played(NamedTuple):
@@ -75,13 +75,21 @@ def random_openings(game: Game, count: int, plies: int, rng: np.random.Generator
     return found + [spare[i] for i in rng.integers(0, len(spare), count - len(found))]
 
 
-def play_in_step(game: Game, sides: tuple[Side, Side], openings: Sequence[Sequence[int]]) -> list[Played]:
-    """Each opening twice, colors swapped: game 2 i is begun by side 0, game 2 i + 1 by side 1."""
-    count = 2 * len(openings)
+def paired(openings: Sequence[Sequence[int]]) -> tuple[list[Sequence[int]], list[int]]:
+    """Each opening twice, and who begins: side 0, then side 1."""
+    return [opening for opening in openings for _ in (0, 1)], [0, 1] * len(openings)
+
+
+def play_in_step(
+    game: Game, sides: tuple[Side, Side], openings: Sequence[Sequence[int]], first: Sequence[int]
+) -> list[Played]:
+    """One game from each opening; `first` says which side has the game's first move, the opening's moves among them."""
+    count = len(openings)
+    begins = np.asarray(first, np.int8)
     states = np.zeros(count, game.State)
     actions: list[list[int]] = []
-    for index in range(count):
-        position = Position.after(game, openings[index // 2])
+    for index, opening in enumerate(openings):
+        position = Position.after(game, opening)
         states[index] = position.state
         actions.append(list(position.history))
     players, over = np.zeros(count, np.int8), np.zeros(count, np.bool_)
@@ -90,13 +98,13 @@ def play_in_step(game: Game, sides: tuple[Side, Side], openings: Sequence[Sequen
     kernels = game.kernels()
     kernels.look(states, everyone, players, over, values, masks)
     while not over.all():
-        mover = np.where(players == 1, everyone % 2, 1 - everyone % 2)
+        mover = np.where(players == 1, begins, 1 - begins)
         for side in (0, 1):
             games = everyone[~over & (mover == side)]
             if len(games):
-                chosen = sides[side].moves(games, states[games], masks[games])
+                chosen = sides[side].moves(states[games], masks[games])
                 kernels.play(states, games, chosen, games)
                 for index, action in zip(games, chosen, strict=True):
                     actions[index].append(int(action))
         kernels.look(states, everyone, players, over, values, masks)
-    return [Played(tuple(actions[i]), float(values[i]) * int(players[i]), i % 2) for i in range(count)]
+    return [Played(tuple(actions[i]), float(values[i]) * int(players[i]), int(begins[i])) for i in range(count)]

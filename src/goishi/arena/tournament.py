@@ -318,7 +318,7 @@ def too_alike(distinct: int, games: int) -> str | None:
 
 def finite(value: float) -> float | None:
     """The number as JSON can hold it, rounded."""
-    return round(value, 1) if isfinite(value) else None
+    return round(float(value), 1) + 0.0 if isfinite(value) else None
 
 
 class _Stopped(Exception):

@@ -10,7 +10,7 @@ from goishi.core.position import Position
 from goishi.errors import IllegalMove
 from goishi.networks import evaluator as evaluators
 from goishi.players.player import VISITS, Decision, Maker, Spec
-from goishi.search.rollout import rollouts
+from goishi.search.rollout import ROLLOUT_SETTINGS, rollouts
 from goishi.search.search import Limit, Result, Search, SearchSettings
 
 RESIGN_TURNS = 3
@@ -191,8 +191,9 @@ def maker(name: str, spec: Spec, game: Game, threads: int) -> Maker:
 
 
 def search_settings(kind: str, options: dict[str, Any]) -> SearchSettings:
-    """The search of a spec: UCT for rollouts, PUCT for the others, unless `mode` says more."""
-    settings = SearchSettings(mode=options.get("mode", "uct" if kind == "rollout" else "puct"))
+    """The search of a spec: the traditional one for rollouts, PUCT for the others, unless `mode` says more."""
+    mode = options.get("mode", "uct" if kind == "rollout" else "puct")
+    settings = ROLLOUT_SETTINGS if kind == "rollout" and mode == "uct" else SearchSettings(mode=mode)
     if "leaves" in options:
         settings = replace(settings, leaves=options["leaves"])
     return replace(settings, early_stop=False) if options.get("temperature") else settings
