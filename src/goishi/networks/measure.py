@@ -43,7 +43,8 @@ def network(
     works: list[Callable[[], object]] = []
     yardsticks: dict[tuple[str, str], list[int]] = {}  # device and precision: which of `works`
     sizes: list[float] = []  # GFLOP a call
-    for name, precision in kinds():
+    kinds = runtimes.kinds()
+    for name, precision in kinds:
         opened = runtimes.open_runtime(content, game, name, precision)
         for batch in batches:
             if batch not in opened.sizes:
@@ -51,11 +52,11 @@ def network(
             rows.append({"runtime": name, "precision": precision, "batch": batch})
             works.append(run_of(opened, batch, game))
             sizes.append(gflop * batch)
-    for name, precision in kinds():
+    for name, precision in kinds:
         where = "cuda" if name == "torch:cuda" else "cpu"
         if (where, precision) not in yardsticks:
             yardsticks[where, precision] = list(range(len(works), len(works) + len(SQUARES)))
-            works += [product_of(side, precision, where) for side in SQUARES]
+            works += [runtimes.matrix_product(side, precision, where) for side in SQUARES]
             sizes += [2e-9 * side**3 for side in SQUARES]
     best = fastest(works, seconds, progress)
     for row, least, amount in zip(rows, best, sizes, strict=False):
@@ -64,24 +65,8 @@ def network(
         row["positions_per_second"] = round(row["batch"] / least, 1)
         row["gflops"] = round(amount / least, 1)
         row["matmul_gflops"] = round(matmul, 1)
-        row["fraction"] = round(amount / least / matmul, 3)
+        row["fraction"] = round(amount / least / matmul, 4)
     return {"game": game.spec, "network": network, "gflop_per_position": round(gflop, 6), "rows": rows}
-
-
-def kinds() -> list[tuple[str, str]]:
-    """The runtimes and precisions that are here."""
-    found = runtimes.available()
-    fast = runtimes.processor_has_bf16()
-    kinds = [("openvino", "bf16")] if "openvino" in found and fast else []
-    kinds += [("openvino", "f32")] if "openvino" in found else []
-    kinds += [("onnxruntime", "f32")] if "onnxruntime" in found else []
-    if "torch" in found:
-        import torch
-
-        kinds += [("torch:cpu", "bf16")] if fast else []
-        kinds += [("torch:cpu", "f32")]
-        kinds += [("torch:cuda", "bf16"), ("torch:cuda", "f32")] if torch.cuda.is_available() else []
-    return kinds
 
 
 def model_bytes(name: str, game: Game) -> bytes:
@@ -124,35 +109,6 @@ def run_of(opened: runtimes.Runtime, batch: int, game: Game) -> Callable[[], obj
     planes = opened.buffer(batch)
     planes[:] = np.random.default_rng(1).random(planes.shape) < 1 / 3
     return lambda: opened.run(planes)
-
-
-def product_of(side: int, precision: str, where: str) -> Callable[[], object]:
-    """A call that multiplies two square matrices: by torch where it is installed, otherwise by OpenVINO."""
-    if "torch" in runtimes.available():
-        import torch
-
-        kind = torch.bfloat16 if precision == "bf16" else torch.float32
-        left, right = (torch.randn(side, side, device=where).to(kind) for _ in range(2))
-        out = torch.empty_like(left)
-        if where == "cpu":
-            return lambda: torch.mm(left, right, out=out)
-
-        def product() -> None:
-            torch.mm(left, right, out=out)
-            torch.cuda.synchronize()
-
-        return product
-    ov = runtimes.import_openvino()
-    generator = np.random.default_rng(1)
-    matrices = [generator.standard_normal((side, side), np.float32) for _ in range(2)]
-    parameter = ov.opset8.parameter([side, side], np.float32)
-    graph = ov.Model(
-        [ov.opset8.matmul(parameter, ov.opset8.constant(matrices[1]), False, False)], [parameter], "product"
-    )
-    options = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": runtimes.cores()}
-    request = runtimes.openvino_core().compile_model(graph, "CPU", options).create_infer_request()
-    request.set_input_tensor(ov.Tensor(matrices[0], shared_memory=True))
-    return lambda: request.infer(share_outputs=True)
 
 
 def fastest(

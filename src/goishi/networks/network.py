@@ -8,9 +8,9 @@ Shapes: B positions, C planes, H W the board, A actions. Both kinds map planes f
     logits float32[B, A] and value: float32[B] after tanh (`value_head == "tanh"`), or
                                     float32[B, 3] logits of win, draw, loss for the player to move ("outcome").
 
-Training on a CPU is fastest in channels_last, under bf16 autocast: `module.to(memory_format=torch.channels_last)`, and
-planes likewise. For `small` on 9x9 that ran 1.3 times the speed of the default format and 1.4 times that of float32 (for
-`thesis` 1.05 and 1.7); half of the time goes into the gradients of the convolutions' weights.
+Training on a CPU is fastest in channels_last under bf16 autocast: `module.to(memory_format=torch.channels_last)`, and
+planes likewise. For `small` on 9x9 that ran 1.3 times as fast as the default format and 1.4 times as fast as float32
+(`thesis`: 1.05 and 1.7); half of the time goes into the gradients of the convolutions' weights.
 """
 
 import json

@@ -349,6 +349,45 @@ def machine() -> str:
     return f"{name}, {cores()} cores"
 
 
+def kinds() -> list[tuple[str, str]]:
+    """The runtimes, with their devices, and the precisions that are here."""
+    found = available()
+    fast = ["bf16"] if processor_has_bf16() else []
+    pairs = [("openvino", precision) for precision in [*fast, "f32"] if "openvino" in found]
+    pairs += [("onnxruntime", "f32")] if "onnxruntime" in found else []
+    if "torch" in found:
+        import torch
+
+        pairs += [("torch:cpu", precision) for precision in [*fast, "f32"]]
+        pairs += [("torch:cuda", "bf16"), ("torch:cuda", "f32")] if torch.cuda.is_available() else []
+    return pairs
+
+
+def matrix_product(side: int, precision: str, device: str) -> Callable[[], object]:
+    """A call that multiplies two square matrices: by torch where it is installed, otherwise by OpenVINO."""
+    if "torch" in available():
+        import torch
+
+        kind = torch.bfloat16 if precision == "bf16" else torch.float32
+        left, right = (torch.randn(side, side, device=device).to(kind) for _ in range(2))
+        out = torch.empty_like(left)
+
+        def product() -> None:
+            torch.mm(left, right, out=out)
+            if device != "cpu":
+                torch.cuda.synchronize()
+
+        return product
+    ov = import_openvino()
+    a, b = np.random.default_rng(1).standard_normal((2, side, side), np.float32)
+    parameter = ov.opset8.parameter([side, side], np.float32)
+    graph = ov.Model([ov.opset8.matmul(parameter, ov.opset8.constant(b), False, False)], [parameter], "product")
+    options = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": cores()}
+    request = openvino_core().compile_model(graph, "CPU", options).create_infer_request()
+    request.set_input_tensor(ov.Tensor(a, shared_memory=True))
+    return lambda: request.infer(share_outputs=True)
+
+
 def cache_folder() -> Path:
     """The user's folder for what Goishi can find out again."""
     if sys.platform == "win32":
