@@ -4,7 +4,9 @@ Everything heavy is imported inside the command that needs it, so that `goishi -
 """
 
 import errno
+import itertools
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -12,7 +14,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from goishi import __version__
-from goishi.errors import GoishiError, UsageError
+from goishi.errors import BadModel, GoishiError, UsageError
 
 app = typer.Typer(
     name="goishi",
@@ -22,19 +24,36 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Trains, measures and plays AlphaZero-class players for board games on your own computer.",
-    epilog="[dim]A game is[/dim] connect4[dim],[/dim] gomoku:size=9,row=5[dim] or a path such as[/dim] ./mygame.py[dim]; "
-    "a player is[/dim] random[dim],[/dim] rollout:visits=1000[dim],[/dim] net:NAME_OR_PATH,visits=400[dim] or the name of "
-    "a model that ships.[/dim]",
+    epilog="A game is a name with its parameters, as in gomoku:size=9,row=5, or the path of a .py file. A player is "
+    "random, perfect, rollout:visits=1000, uniform:visits=800, net:MODEL,visits=400, policy:MODEL, or the name of a "
+    "model that `goishi models` lists.",
 )
 bench = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Measure speed on this machine.")
 app.add_typer(bench, name="bench")
 
-Spec = Annotated[str, typer.Argument(metavar="GAME", help="A game: a name with its parameters, or a path to a .py file.")]
-PlayerSpec = Annotated[str, typer.Argument(metavar="PLAYER", help="A player, as kind:argument,key=value,...")]
+Spec = Annotated[
+    str, typer.Argument(metavar="GAME", help="A game: a name with its parameters, or a path to a .py file.")
+]
 Seed = Annotated[int, typer.Option(help="Where chance starts: the same seed gives the same games.", min=0)]
 Json = Annotated[bool, typer.Option("--json", help="Answer with one JSON object, for programs.")]
-Openings = Annotated[str, typer.Option(metavar="none|random:PLIES|FILE", help="How games begin.")]
-Runtime = Annotated[str, typer.Option(help="openvino, onnxruntime, torch, or auto: the quickest here.")]
+Games = Annotated[int, typer.Option(help="How many games, an even number: each opening is played from both sides.")]
+Openings = Annotated[
+    str,
+    typer.Option(
+        metavar="none|random:PLIES|FILE",
+        help="How games begin. A line of FILE is an opening: points (E5 D4), or x,y from the center (0,0, 1,0, 1,3).",
+    ),
+]
+Out = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="A folder for the games; a match that it holds a part of goes on.")
+]
+Threads = Annotated[int, typer.Option(help="Games played at the same time.", min=1, max=1024)]
+Network = Annotated[str, typer.Option(help="A preset (thesis, small, medium, large), or a model's name or path.")]
+BenchGame = Annotated[str, typer.Option("--game", metavar="GAME", help="The game that is played.")]
+
+
+MATCH_FIGURES = ("games", "wins", "draws", "losses", "score", "score_low", "score_high", "elo", "elo_low", "elo_high")
+PUZZLE_FIGURES = ("positions", "right", "share", "unjudged", "seconds")
 
 
 def example(*lines: str) -> str:
@@ -67,7 +86,9 @@ def play(
         str | None, typer.Argument(metavar="[PLAYER]", help="Who plays against you; else the best model for the game.")
     ] = None,
     second: Annotated[bool, typer.Option("--second", help="The player begins, not you.")] = False,
-    hints: Annotated[bool, typer.Option("--hints", help="Show what the player thinks of your moves beforehand.")] = False,
+    hints: Annotated[
+        bool, typer.Option("--hints", help="Show what the player thinks of your moves beforehand.")
+    ] = False,
     seed: Seed = 0,
 ) -> None:
     """Play a game in the terminal."""
@@ -78,7 +99,7 @@ def play(
     from goishi.core.position import Position
 
     rules = registry.find(game)
-    opponent = players.find(player or default_player(rules), rules, seed)
+    opponent = players.find(player or terminal.adversary(rules), rules, seed)
     try:
         terminal.play(Position.start(rules), opponent, -1 if second else 1, Console(highlight=False), hints=hints)
     finally:
@@ -87,100 +108,280 @@ def play(
 
 @app.command(
     epilog=example(
-        "goishi train tictactoe --run runs/first --minutes 1",
-        "goishi train gomoku:size=6,row=4 --run runs/six --minutes 10 --set search.visits=64",
-        "goishi train --run runs/six --minutes 20   [dim](goes on where it was)[/dim]",
+        "goishi train gomoku:size=6,row=4 --run runs/six --minutes 10",
+        "goishi train connect4 --run runs/four --set search.visits=64 --set games.at_once=256",
+        "goishi train --run runs/six --minutes 20",
     )
 )
 def train(
-    game: Annotated[
-        str | None, typer.Argument(metavar="[GAME]", help="A game; may be left out where --run goes on.")
+    game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="A game; left out where a run goes on.")] = None,
+    *,
+    run: Annotated[Path, typer.Option("--run", metavar="DIR", help="The run's folder; one that is there goes on.")],
+    preset: Annotated[
+        str | None, typer.Option(help="Many settings at once; thesis is the AlphaZero Gomoku thesis's.")
     ] = None,
-    run: Annotated[Path, typer.Option("--run", metavar="DIR", help="The run's folder; one that is there goes on.")] = Path("runs/new"),
-    preset: Annotated[str | None, typer.Option(help="Network and way of learning: small, medium, large or thesis.")] = None,
-    minutes: Annotated[float | None, typer.Option(help="How long this call trains; else until Ctrl-C.", min=0)] = None,
+    minutes: Annotated[
+        float | None, typer.Option(help="How long the run lasts in all, over its starts; else until Ctrl-C.", min=0)
+    ] = None,
     sets: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="One setting, as in search.visits=64.")
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="One setting; docs/training.md lists them.")
     ] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings from a TOML file.")] = None,
     start_from: Annotated[
         str | None, typer.Option("--from", metavar="MODEL", help="Begin with this model instead of from nothing.")
     ] = None,
-    seed: Seed = 0,
+    seed: Annotated[int | None, typer.Option(help="Where chance starts.", min=0)] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on the screen.")] = False,
 ) -> None:
-    """Train a player from nothing, by games against itself."""
+    """Train a player from nothing, by games against itself. Ctrl-C saves; the same --run goes on."""
     from goishi.training.run import train
 
-    train(game, run, preset=preset, minutes=minutes, sets=sets or [], start_from=start_from, seed=seed, quiet=quiet)
+    options: dict[str, Any] = {"preset": preset, "minutes": minutes, "sets": sets or [], "config_file": config}
+    best = train(game, run, start_from=start_from, seed=seed, quiet=quiet, **options)
+    print(best)
 
 
-@app.command(epilog=example("goishi match connect4 net:connect4,visits=200 rollout:visits=5000 --games 50 --openings random:2"))
+@app.command(
+    epilog=example("goishi match connect4 rollout:visits=1000 rollout:visits=100 --games 20 --openings random:2")
+)
 def match(
     game: Spec,
     a: Annotated[str, typer.Argument(metavar="PLAYER", help="The player whose score is told.")],
     b: Annotated[str, typer.Argument(metavar="PLAYER", help="The other one.")],
-    games: Annotated[int, typer.Option(help="How many games; each opening is played twice, colors swapped.", min=1)] = 20,
+    games: Games = 20,
     openings: Openings = "random:2",
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the games there, as JSON (and SGF).")] = None,
-    threads: Annotated[int, typer.Option(help="Games at once.", min=1)] = 1,
+    out: Out = None,
+    threads: Threads = 1,
     seed: Seed = 0,
     json_: Json = False,
 ) -> None:
     """Games between two players: the score with its error bars."""
-    raise NotImplementedError
+    from goishi import players, terminal
+    from goishi.arena import tournament
+    from goishi.core import registry
+
+    rules = registry.find(game)
+    make_a, make_b = (players.maker(player, rules, threads) for player in (a, b))
+    options: dict[str, Any] = {"seed": seed, "threads": threads, "out": out, "warn": warn}
+    with terminal.progress(f"{a} against {b}", games) as done:
+        result = tournament.match(
+            rules, make_a, make_b, games, openings, progress=lambda record, result: done(result.games), **options
+        )
+    tell_errors(result.errors)
+    figures = result.to_json()
+    answer(figures, json_, f"{a} against {b} on {rules.spec}", [pick(figures, *MATCH_FIGURES)])
 
 
 @app.command(epilog=example("goishi rate connect4 random rollout:visits=100 rollout:visits=1000 --games 20"))
 def rate(
     game: Spec,
-    players: Annotated[list[str], typer.Argument(metavar="PLAYER...", help="Three players or more.")],
-    games: Annotated[int, typer.Option(help="Games of each pair.", min=2)] = 20,
+    players: Annotated[list[str], typer.Argument(metavar="PLAYER...", help="Two players or more.")],
+    games: Games = 20,
     openings: Openings = "random:2",
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the games there.")] = None,
-    threads: Annotated[int, typer.Option(help="Games at once.", min=1)] = 1,
+    out: Out = None,
+    threads: Threads = 1,
     seed: Seed = 0,
     json_: Json = False,
 ) -> None:
-    """A rating table: every player against every other."""
-    raise NotImplementedError
+    """A rating table: every player against every other, GAMES games a pair."""
+    from goishi import terminal
+    from goishi.arena import tournament
+    from goishi.core import registry
+    from goishi.players import maker
+
+    rules = registry.find(game)
+    makers = [maker(player, rules, threads) for player in players]
+    played = itertools.count(1)
+    options: dict[str, Any] = {"seed": seed, "threads": threads, "out": out, "warn": warn}
+    with terminal.progress("games", games * len(players) * (len(players) - 1) // 2) as done:
+        table = tournament.rate(
+            rules, makers, games, openings, progress=lambda record, result: done(next(played)), **options
+        )
+    tell_errors([error for each in table.matches for error in each.errors])
+    figures = table.to_json()
+    answer(figures, json_, f"{rules.spec}, {table.anchor} at 0", figures["players"])
 
 
-@app.command(epilog=example("goishi puzzles positions.txt --player net:connect4,visits=600 --game connect4"))
+@app.command(
+    epilog=example(
+        "goishi puzzles Test_L3_R1 --player rollout:visits=1000",
+        "goishi puzzles endgames.obf --player net:othello,visits=400 --json",
+    )
+)
 def puzzles(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Connect Four `moves score`, Othello .obf, or JSON lines.")],
-    player: Annotated[str, typer.Option(help="Who solves them.")],
-    game: Annotated[str | None, typer.Option(help="Where the file does not tell its game.")] = None,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The puzzles, or a folder of such files.")],
+    player: Annotated[str, typer.Option(metavar="PLAYER", help="Who solves them.")],
+    game: Annotated[str | None, typer.Option(metavar="GAME", help="For JSON lines that do not tell theirs.")] = None,
     seed: Seed = 0,
     json_: Json = False,
 ) -> None:
-    """The share of positions in which a player finds a right move."""
-    raise NotImplementedError
+    """The share of positions in which a player finds a right move.
+
+    A line of FILE is a Connect Four position and its score (`4455326 -3`), an Othello position with the values of its
+    moves (.obf), or JSON such as {"game": "tictactoe", "moves": ["b2", "a1"], "best": ["c1"]}.
+    """
+    from goishi import terminal
+    from goishi.arena.puzzles import puzzles
+
+    with terminal.progress(f"{player} solves", 1) as done:
+        figures = puzzles(file, player, game, seed=seed, progress=lambda count, of: done(count / of))
+    rows = [{"set": name, **row} for name, row in figures.get("by_set", {}).items()]
+    answer(figures, json_, f"{player} on {file}", [*rows, {"set": "all", **pick(figures, *PUZZLE_FIGURES)}])
 
 
 @app.command(epilog=example("goishi check ./mygame.py", "goishi check othello:size=6"))
-def check(game: Spec, seed: Seed = 0) -> None:
-    """Is this game's file right? Plays random games and compares."""
-    raise NotImplementedError
+def check(
+    game: Spec,
+    seconds: Annotated[float, typer.Option(help="The longest that one step of the rules may take.", min=0.1)] = 60,
+    seed: Seed = 0,
+    json_: Json = False,
+) -> None:
+    """Is this game's file right? Random games show whether its rules keep their promises."""
+    from goishi.core.check import check_file
+
+    report = check_file(game, seconds, seed)
+    if json_:
+        claims = [claim._asdict() for claim in report.claims]
+        print(json.dumps({"game": report.spec, "ok": report.ok, "claims": claims}))
+    else:
+        for claim, ok, detail in report.claims:
+            print(f"{'yes' if ok else ' NO'}  {claim}" + (f": {detail}" if detail else ""))
+        print(f"{report.spec} is {'right' if report.ok else 'not right yet'}.")
+    if not report.ok:
+        raise typer.Exit(1)
 
 
 @app.command(epilog=example("goishi games"))
 def games(json_: Json = False) -> None:
     """The games that are there, with their parameters."""
-    raise NotImplementedError
+    import inspect
+
+    from goishi.core import registry
+
+    rows: list[dict[str, Any]] = []
+    for name in registry.names():
+        game = registry.find(name)
+        setup = getattr(game.module, "setup", None)
+        parameters = {key: each.default for key, each in inspect.signature(setup).parameters.items()} if setup else {}
+        about = (game.module.__doc__ or "").strip().split("\n")[0]
+        rows.append({"game": name, "parameters": parameters, "actions": game.actions, "about": about})
+    shown = [
+        {**row, "parameters": ",".join(f"{key}={value}" for key, value in row["parameters"].items())} for row in rows
+    ]
+    answer({"games": rows}, json_, "", shown)
 
 
 @app.command(epilog=example("goishi models", "goishi models runs/six"))
 def models(
-    folder: Annotated[Path | None, typer.Argument(metavar="[DIR]", help="A folder to look in, such as a run's.")] = None,
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[DIR]", help="A folder to look in, such as a run's.")
+    ] = None,
     json_: Json = False,
 ) -> None:
-    """The models that ship, or those in a folder."""
-    raise NotImplementedError
+    """The models that come with Goishi, or those in a folder."""
+    from goishi.networks import store
+
+    paths = sorted((folder or store.models_folder()).rglob("*.onnx"))
+    if folder and not folder.is_dir():
+        raise UsageError(f"There is no folder {folder}.")
+    rows = []
+    for path in paths:
+        try:
+            model = store.read(path)
+        except BadModel as error:
+            warn(str(error))
+            continue
+        size = path.stat().st_size
+        network = str(model.architecture.get("network", ""))
+        row = {
+            "model": model.name,
+            "game": model.game,
+            "network": network,
+            "steps": model.steps,
+            "rating": model.rating,
+        }
+        rows.append({**row, "bytes": size, "path": str(path), "card": model.card})
+    if not rows and not json_:
+        print(f"There is no model in {folder}." if folder else "No model comes with this version of Goishi.")
+    else:
+        answer({"models": rows}, json_, "", [pick(row, "model", "game", "network", "steps", "bytes") for row in rows])
 
 
-def default_player(game: Any) -> str:
-    """A shipped model that plays this game, else a search by random games."""
-    raise NotImplementedError
+@bench.command("games", epilog=example("goishi bench games", "goishi bench games gomoku:size=9,row=5 --json"))
+def bench_games(
+    games: Annotated[
+        list[str] | None, typer.Argument(metavar="[GAME]...", help="Games; else all, and some sizes.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(help="For each figure.", min=0.05)] = 1,
+    threads: Annotated[int, typer.Option(help="Threads that play.", min=1)] = 2,
+    json_: Json = False,
+) -> None:
+    """Rules: random games, moves and looks a second."""
+    from goishi.core import measure
+
+    answer_rows(measure.games(games or None, seconds, threads), json_)
+
+
+@bench.command(
+    "network", epilog=example("goishi bench network", "goishi bench network --network small --game connect4 --json")
+)
+def bench_network(
+    network: Network = "thesis",
+    game: BenchGame = "gomoku:size=9,row=5",
+    seconds: Annotated[float, typer.Option(help="For the whole, about.", min=0.5)] = 20,
+    json_: Json = False,
+) -> None:
+    """Networks: positions a second in each runtime, against this machine's matrix products."""
+    from goishi import terminal
+    from goishi.networks import measure
+
+    with terminal.progress("measuring", 1) as done:
+        figures = measure.network(game, network, seconds=seconds, progress=done)
+    answer_rows(figures, json_)
+
+
+@bench.command(
+    "search", epilog=example("goishi bench search", "goishi bench search --network small --seconds 60 --json")
+)
+def bench_search(
+    network: Network = "thesis",
+    game: BenchGame = "gomoku:size=9,row=5",
+    seconds: Annotated[float, typer.Option(help="For the whole, about.", min=0.5)] = 120,
+    json_: Json = False,
+) -> None:
+    """Search: its rate against the raw network's in one run, and a signature of what it chooses."""
+    from goishi import terminal
+    from goishi.search import measure
+
+    with terminal.progress("measuring", 1) as done:
+        figures = measure.search(game, network, seconds=seconds, progress=done)
+    answer_rows(figures, json_)
+
+
+@bench.command("selfplay", epilog=example("goishi bench selfplay", "goishi bench selfplay --game connect4 --json"))
+def bench_selfplay(
+    game: BenchGame = "gomoku:size=9,row=5",
+    seconds: Annotated[float, typer.Option(help="For the whole, about.", min=0.5)] = 30,
+    seed: Seed = 0,
+    json_: Json = False,
+) -> None:
+    """Self-play: games and positions a second."""
+    from goishi.training import measure
+
+    answer_rows(measure.selfplay(game, seconds=seconds, seed=seed), json_)
+
+
+@bench.command("train", epilog=example("goishi bench train", "goishi bench train --game connect4 --json"))
+def bench_train(
+    game: BenchGame = "gomoku:size=9,row=5",
+    seconds: Annotated[float, typer.Option(help="For the whole, about.", min=0.5)] = 30,
+    seed: Seed = 0,
+    json_: Json = False,
+) -> None:
+    """Learning: samples a second in the trainer."""
+    from goishi.training import measure
+
+    answer_rows(measure.train(game, seconds=seconds, seed=seed), json_)
 
 
 def main(words: list[str] | None = None) -> NoReturn:
@@ -193,13 +394,15 @@ def status_of(words: list[str] | None = None) -> int:
     try:
         status = app(words, prog_name="goishi", standalone_mode=False)
         sys.stdout.flush()
+        if status == 130:  # Typer's answer to Ctrl-C
+            raise KeyboardInterrupt
         return status if isinstance(status, int) else 0
     except GoishiError as error:
         return complain(str(error), error.status)
     except KeyboardInterrupt:
         return complain("Interrupted.", 130)
     except BrokenPipeError:  # whoever read our answer has gone, as in `goishi games | head -1`
-        sys.stdout = open("/dev/null", "w")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except MemoryError:
         return complain("There is not enough memory for this; make it smaller.", 1)
@@ -207,8 +410,47 @@ def status_of(words: list[str] | None = None) -> int:
         return complain(sentence_of(error), 1)
     except Exception as error:
         if hasattr(error, "format_message"):  # Typer's word for wrong words
-            return complain(error.format_message(), 2)
+            context = getattr(error, "ctx", None)
+            command = context.command_path if context else "goishi"
+            return complain(f"{error.format_message().rstrip('.')}; `{command} --help` tells more.", 2)
         raise
+
+
+def answer(figures: dict[str, Any], as_json: bool, title: str, rows: list[dict[str, Any]]) -> None:
+    """The answer on stdout: one JSON object, or rows for a person."""
+    if as_json:
+        print(json.dumps(figures))
+    else:
+        from goishi import terminal
+
+        terminal.show(rows, title)
+
+
+def answer_rows(figures: dict[str, Any], as_json: bool) -> None:
+    """The figures of a bench: its rows as a table below the others."""
+    from goishi import terminal
+
+    rows = figures.get("rows") or [figures]
+    rest = [f"{key.replace('_', ' ')} {terminal.figure(value)}" for key, value in figures.items() if key != "rows"]
+    answer(figures, as_json, ", ".join(rest) if "rows" in figures else "", rows)
+
+
+def pick(figures: dict[str, Any], *keys: str) -> dict[str, Any]:
+    """Some of the figures."""
+    return {key: figures[key] for key in keys if key in figures}
+
+
+def warn(text: str) -> None:
+    """Tells the person something beside the answer."""
+    print(text, file=sys.stderr)
+
+
+def tell_errors(errors: list[str]) -> None:
+    """The crashes and illegal moves of players; the first ten."""
+    for error in errors[:10]:
+        warn(error)
+    if len(errors) > 10:
+        warn(f"And {len(errors) - 10} more.")
 
 
 def complain(text: str, status: int) -> int:

@@ -1,18 +1,41 @@
-"""A game in the terminal: draws the board, reads moves by the names of their points, answers with a player's."""
+"""What a person sees in the terminal: a game to play, figures as a table, progress as a bar."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
+from rich import box
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
 from rich.text import Text
 
+from goishi.core.game import Game
 from goishi.core.position import Position
-from goishi.errors import IllegalMove
+from goishi.errors import BadModel, IllegalMove
+from goishi.networks import store
 from goishi.players import Player
 
 PIECES = {1: "●", -1: "○", 0: "·"}
 STYLES = {1: "bold cyan", -1: "bold yellow", 0: "bright_black"}
 HELP = "Type a move such as {example}, or: hint, undo, moves, resign, help, quit."
+
+
+def adversary(game: Game) -> str:
+    """The player for those who name none: the best shipped model that plays this game, else search by random games."""
+    fitting = []
+    for model in store.shipped():
+        try:
+            store.check(model, game)
+        except BadModel:
+            continue
+        fitting.append(model)
+    if not fitting:
+        return "rollout:visits=5000"
+    best = min(fitting, key=lambda model: (model.game != game.spec, model.planes != game.planes, model.name))
+    return f"net:{best.name}"
 
 
 def draw(position: Position) -> Text:
@@ -53,12 +76,13 @@ def play(
     opponent: Player,
     person: int,
     console: Console,
-    read: Callable[[str], str] = input,
+    read: Callable[[str], str] | None = None,
     hints: bool = False,
 ) -> Position:
     """Plays on until the game is over or the person ends it; answers the last position.
 
     person  which side the person has: +1 the first player, -1 the second
+    read    asks for a line, as `input` does
     hints   shows the opponent's view of each move before the person chooses
     """
     example = position.name(position.actions[len(position.actions) // 2])
@@ -78,7 +102,7 @@ def play(
         if hints:
             _hint(position, opponent, console)
         try:
-            word = read(f"{PIECES[person]} to move: ").strip()
+            word = (read or input)(f"{PIECES[person]} to move: ").strip()
         except EOFError:
             word = "quit"
         match word.lower():
@@ -135,3 +159,35 @@ def _last_point(position: Position) -> tuple[int, int] | None:
     before = Position.after(position.game, position.history[:-1]).stones
     new = np.argwhere((before == 0) & (position.stones != 0))
     return (int(new[0][0]), int(new[0][1])) if len(new) == 1 else None
+
+
+def show(rows: Sequence[Mapping[str, Any]], title: str = "") -> None:
+    """Figures on stdout, a column for each key; numbers stand at the right."""
+    table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    for key in keys:
+        number = all(isinstance(row.get(key), int | float | None) for row in rows)
+        table.add_column(key.replace("_", " "), justify="right" if number else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(figure(row.get(key)) for key in keys))
+    Console(highlight=False, width=None if sys.stdout.isatty() else 200).print(table)
+
+
+def figure(value: Any) -> str:
+    """A value as a table shows it: `12,345`, `0.957`."""
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+@contextmanager
+def progress(text: str, total: float) -> Iterator[Callable[[float], None]]:
+    """A bar on stderr, which is told how much of `total` is done; nothing where stderr is no terminal."""
+    count = MofNCompleteColumn() if total > 1 else TextColumn("{task.percentage:.0f}%")
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), count, TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(text, total=total)
+        yield lambda done: bar.update(task, completed=done)
