@@ -47,7 +47,7 @@ def test_a_spec_is_read_into_its_parts(spec, kind, argument, options):
     ],
 )
 def test_a_wrong_spec_is_told_in_one_sentence_that_helps(spec, words):
-    with pytest.raises(UsageError, match=".") as caught:
+    with pytest.raises(UsageError) as caught:
         find(spec, GAME)
     assert words in str(caught.value)
 

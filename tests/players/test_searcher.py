@@ -105,7 +105,7 @@ def test_many_positions_in_step_are_decided_as_one_by_one():
 def test_a_player_resigns_only_after_three_lost_turns_in_a_row_and_not_early():
     class Hopeless(Counting):
         def __call__(self, states):
-            logits, values = super().__call__(states)
+            logits, _ = super().__call__(states)
             own = np.where(states["player"] == 1, -1.0, 1.0)  # the first player is lost everywhere
             return logits, (0.99 * own).astype(np.float32)
 

@@ -1,0 +1,34 @@
+"""Players for tests that misbehave."""
+
+from goishi.players import Decision
+
+
+class Scripted:
+    """Plays a list of actions; an exception in it is raised."""
+
+    def __init__(self, name, script):
+        self.name = name
+        self.script = list(script)
+        self.closed = False
+
+    def choose(self, position, limit=None):
+        step = self.script.pop(0)
+        if isinstance(step, BaseException):
+            raise step
+        return step if isinstance(step, Decision) else Decision(step)
+
+    def close(self):
+        self.closed = True
+
+
+class Lowest:
+    """Plays the lowest legal action, always."""
+
+    def __init__(self, name="lowest"):
+        self.name = name
+
+    def choose(self, position, limit=None):
+        return Decision(position.actions[0])
+
+    def close(self):
+        pass
