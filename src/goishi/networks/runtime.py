@@ -54,11 +54,14 @@ class Runtime(Protocol):
         are valid until the next call."""
 
 
-def open_runtime(model: str | Path | bytes, game: Game, runtime: str = "auto", precision: str = "auto") -> Runtime:
+def open_runtime(
+    model: str | Path | bytes, game: Game, runtime: str = "auto", precision: str = "auto", threads: int = 0
+) -> Runtime:
     """A model, as a file or its bytes, ready to run for a game that it can play.
 
     `runtime`: `auto` (the fastest here, measured once for each machine), `openvino`, `onnxruntime`, `torch`
     (`torch:cpu`, `torch:cuda:1`). `precision`: `auto` (bf16 where the processor computes in it), `bf16`, `f32`.
+    `threads`: of one run; 0 means one a core. Where several callers keep the cores busy, one each is faster.
     Raises BadModel, MissingExtra when the runtime is not installed, UsageError for a name that is unknown, or a
     precision or device that is not there.
     """
@@ -71,8 +74,8 @@ def open_runtime(model: str | Path | bytes, game: Game, runtime: str = "auto", p
     store.check(description, game)
     proto = fit(proto, description, game)
     if name == "auto":
-        return _fastest(proto, description, game, precision)
-    return _open(proto, description, game, runtime, precision)
+        return _fastest(proto, description, game, precision, threads)
+    return _open(proto, description, game, runtime, precision, threads)
 
 
 def available() -> list[str]:
@@ -80,16 +83,18 @@ def available() -> list[str]:
     return [name for name in NAMES if importlib.util.find_spec(name) is not None]
 
 
-def _open(proto: "onnx.ModelProto", model: store.Model, game: Game, runtime: str, precision: str) -> Runtime:
+def _open(
+    proto: "onnx.ModelProto", model: store.Model, game: Game, runtime: str, precision: str, threads: int
+) -> Runtime:
     name, _, device = runtime.partition(":")
     if name not in available():
         extra = "'goishi[train]'" if name == "torch" else name
         raise MissingExtra(f"The runtime {name} is not installed; install it with: pip install {extra}")
     try:
         if name == "openvino":
-            return OpenVino(proto, game, precision)
+            return OpenVino(proto, game, precision, threads)
         if name == "onnxruntime":
-            return OnnxRuntime(proto, game, precision)
+            return OnnxRuntime(proto, game, precision, threads)
         return Torch(proto, game, precision, device)
     except GoishiError:
         raise
@@ -104,10 +109,10 @@ class OpenVino:
     name = "openvino"
     sizes = SIZES
 
-    def __init__(self, proto: "onnx.ModelProto", game: Game, precision: str):
+    def __init__(self, proto: "onnx.ModelProto", game: Game, precision: str, threads: int = 0):
         self.precision = _precision(precision, processor_has_bf16())
         self.lock = threading.RLock()
-        self._game = game
+        self._game, self._threads = game, threads or cores()
         self._model = openvino_core().read_model(widen(proto, CHANNELS).SerializeToString())
         self._compiled: dict[int, tuple[Callable[..., Any], np.ndarray, np.ndarray, np.ndarray]] = {}
         self.buffer(1)  # what cannot be compiled fails here
@@ -121,7 +126,8 @@ class OpenVino:
             options = {
                 "INFERENCE_PRECISION_HINT": self.precision,
                 "PERFORMANCE_HINT": "LATENCY",
-                "INFERENCE_NUM_THREADS": cores(),
+                "INFERENCE_NUM_THREADS": self._threads,
+                "ENABLE_CPU_PINNING": self._threads == cores(),  # else all who ask for few threads get the same cores
             }
             request = openvino_core().compile_model(model, "CPU", options).create_infer_request()
             planes = np.zeros((size, *self._game.planes), np.float32)
@@ -151,7 +157,7 @@ class OnnxRuntime:
     precision = "f32"
     sizes = SIZES
 
-    def __init__(self, proto: "onnx.ModelProto", game: Game, precision: str):
+    def __init__(self, proto: "onnx.ModelProto", game: Game, precision: str, threads: int = 0):
         import onnxruntime
 
         if precision == "bf16":
@@ -159,7 +165,7 @@ class OnnxRuntime:
         self.lock = threading.RLock()
         onnxruntime.disable_telemetry_events()
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = cores()
+        options.intra_op_num_threads = threads or cores()
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
         self._session = onnxruntime.InferenceSession(proto.SerializeToString(), options, ["CPUExecutionProvider"])
@@ -407,24 +413,24 @@ def _candidates() -> list[str]:
     return names
 
 
-def _fastest(proto: "onnx.ModelProto", model: store.Model, game: Game, precision: str) -> Runtime:
+def _fastest(proto: "onnx.ModelProto", model: store.Model, game: Game, precision: str, threads: int) -> Runtime:
     """The fastest runtime here for networks of this kind: measured once, then remembered in the user's cache folder."""
     candidates = _candidates()
     if not candidates:
         raise MissingExtra("No runtime is installed; install one with: pip install openvino")
     if len(candidates) == 1:
-        return _open(proto, model, game, candidates[0], precision)
+        return _open(proto, model, game, candidates[0], precision, threads)
     versions = " ".join(f"{name} {version(name)}" for name in candidates)
     kind = " ".join(f"{key}={value}" for key, value in sorted(model.architecture.items()))
     key = f"{machine()} | {versions} | {kind} | {'x'.join(map(str, game.planes))} | {precision}"
     remembered = recall()
     if remembered.get(key) in candidates:
-        return _open(proto, model, game, remembered[key], precision)
+        return _open(proto, model, game, remembered[key], precision, threads)
     opened: dict[str, Runtime] = {}
     refusals: list[GoishiError] = []
     for name in candidates:
         try:
-            opened[name] = _open(proto, model, game, name, precision)
+            opened[name] = _open(proto, model, game, name, precision, threads)
         except GoishiError as refusal:
             refusals.append(refusal)
     if not opened:

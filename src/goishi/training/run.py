@@ -13,8 +13,10 @@ import contextlib
 import dataclasses
 import json
 import os
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ import numpy as np
 
 import goishi
 from goishi import config
-from goishi.arena.in_step import RandomSide, SearchSide, Side, play_in_step, random_openings
+from goishi.arena.in_step import RandomSide, SearchSide, Side, paired, play_in_step, random_openings
 from goishi.arena.rating import LEAST_DISTINCT, bradley_terry
 from goishi.arena.record import GameRecord
 from goishi.core import registry
@@ -134,8 +136,62 @@ def _only_here(folder: Path) -> Iterator[None]:
         lock.close()
 
 
+class Worker:
+    """One thread's games, and the files that they go to when they end."""
+
+    def __init__(self, play: SelfPlay, folder: Path, index: int):
+        self.play, self._folder, self._index = play, folder, index
+        self.rows = 0  # of the generation in hand
+        self.games = 0
+        self.evaluations = 0
+        self.samples: SampleFile | None = None
+        self._records: Any = None
+
+    def open(self, generation: int) -> None:
+        """The files of a generation."""
+        self.close()
+        name = f"{generation:06}-{self._index}"
+        self.samples = SampleFile(self._folder / "samples" / f"{name}.games")
+        self._records = _appended(self._folder / "games" / f"{name}.jsonl")
+        self.rows = self.games = 0
+        self.evaluations = -self.play.evaluations
+
+    def close(self) -> None:
+        """Ends the files."""
+        if self.samples:
+            self.samples.close()
+            self._records.close()
+
+    def work(self, rows: int, model: str, stop: Callable[[], bool]) -> list[PlayedGame]:
+        """Plays until games with so many rows have ended, or it is told to stop; each is written when it ends."""
+        assert self.samples
+        finished = []
+        while self.rows < rows and not stop():
+            for game in self.play.step():
+                self.samples.add(game)
+                record = GameRecord(
+                    game=self.play.game.spec,
+                    players=(model, model),
+                    actions=game.actions,
+                    score=game.score,
+                    termination="resignation" if game.resigned else "finished",
+                    opening=game.opening,
+                )
+                self._records.write(record.to_json(self.play.game) + "\n")
+                self._records.flush()
+                finished.append(game)
+                self.rows += len(game.results)
+                self.games += 1
+        self.evaluations += self.play.evaluations
+        return finished
+
+
 class TrainingRun:
-    """A run in progress."""
+    """A run in progress.
+
+    While the network learns from one generation of games, the workers play the next with the network before: nobody
+    waits for a core, and what is played does not depend on who is faster.
+    """
 
     def __init__(self, folder: Path, settings: Run, start_from: str | None = None, quiet: bool = False):
         from goishi.networks import network
@@ -159,46 +215,61 @@ class TrainingRun:
             torch.manual_seed(settings.seed)
             module = network.build(network.PRESETS[size], self.game)
         self.trainer = Trainer(self.game, module, settings.learning, settings.seed)
-        self.rng = np.random.default_rng((settings.seed, 0))
-        self.generation = 0
+        self.generation = 0  # of the games in hand, and how often the network has learned
         self.seconds = 0.0  # of all earlier starts
         self.games_played = 0
-        self.learned = 0  # rows that were there when the network last learned
         self.rows_of: dict[str, int] = {}  # by sample file
         self.results: list[list[Any]] = []  # [player, player, points of the first, games]
         self.elo: dict[str, list[float]] = {}  # by player: Elo and its standard error
         self.best = ""
         self.resigned = [0, 0]  # calibration games: the resigning side would have been wrong, right
-        _write(folder / CONFIG, f"# Goishi {goishi.__version__}\n{config.dump(settings)}".encode())
+        write(folder / CONFIG, f"# Goishi {goishi.__version__}\n{config.dump(settings)}".encode())
         if goes_on:
             self._restore()
         self.replay = Replay(self.game, max(settings.learning.largest_window, settings.learning.window))
-        self._read_samples()
+        self.new = self._read_samples()  # rows that the network has not learned from
         self._started = time.monotonic()
         self._metrics = _appended(folder / METRICS)
         self._board: Any = None
-        if not goes_on:
-            self._publish()
-        self.play = SelfPlay(self.game, self._evaluator(), settings.search, settings.games, self.rng)
+        self._stop = threading.Event()
+        self._content = self._export()
+        write(folder / "newest.onnx", self._content)
+        self.workers = self._make_workers()
         self.progress = Progress(settings, self.game, quiet)
-        self._open_samples()
+
+    def _make_workers(self) -> list[Worker]:
+        games = self.settings.games
+        count = games.workers or max(1, min(runtime.cores(), games.at_once // 16))
+        shares = [games.at_once // count + (index < games.at_once % count) for index in range(count)]
+        # A start of its own for each start of the run: what a killed one had in progress is not played again.
+        rngs = [np.random.default_rng((self.settings.seed, 0, index, self.generation)) for index in range(count)]
+        return [
+            Worker(SelfPlay(self.game, self._evaluator(), self.settings.search, games, share, rng), self.folder, index)
+            for index, (share, rng) in enumerate(zip(shares, rngs, strict=True))
+        ]
 
     # The loop
 
     def loop(self) -> None:
         """Generations until the minutes are over. Ctrl-C ends it after saving."""
-        with self.progress:
-            if self.out_of_time():
-                raise UsageError(
-                    f"{self.folder} has trained its {self.settings.minutes:g} minutes; ask for more, as in --minutes {2 * self.settings.minutes:g}."
-                )
+        minutes = self.settings.minutes
+        if self.out_of_time():
+            more = f"goishi train --run {self.folder} --minutes {2 * minutes:g}"
+            raise UsageError(f"{self.folder} has trained its {minutes:g} minutes; for more: {more}.")
+        with self.progress, ThreadPoolExecutor(len(self.workers), "self-play") as pool:
             try:
+                playing = self._send_out(pool)
                 while not self.out_of_time():
-                    self.generate()
-                    self.finish_generation()
-            except KeyboardInterrupt:
-                self.progress.say("Saving what was learned ...")
-                self.save()
+                    self._gather(playing)
+                    playing = self._send_out(pool)
+                    self._learn()
+                self._stop.set()
+                self._gather(playing)
+                self._learn()
+            except BaseException as error:
+                self._stop.set()
+                if isinstance(error, KeyboardInterrupt):
+                    self.progress.say("Stopping; every finished game is on disk.")
                 raise
             self.rate()
             self.save()
@@ -217,73 +288,70 @@ class TrainingRun:
         """Of the minutes, 0 when the run has no end."""
         return min(1.0, self.elapsed() / (self.settings.minutes * 60)) if self.settings.minutes else 0.0
 
-    def generate(self) -> None:
-        """Self-play until there are enough new rows, or the time is over."""
-        wanted = self.learned + self.settings.learning.rows
-        self._rows_before, self._evaluations_before = self.replay.made, self.play.evaluations
-        self._games_before, self._play_started = self.games_played, time.monotonic()
-        while self.replay.made < wanted and not self.out_of_time():
-            for game in self.play.step():
-                self._keep(game)
-            self.progress.update(self.replay.made - self.learned, self.share_done())
+    def _send_out(self, pool: ThreadPoolExecutor) -> list[Future]:
+        """The workers play the next generation, each its share of the rows, with the newest network."""
+        content = self._content
+        quota = -(-self.settings.learning.rows // len(self.workers))
+        stop = lambda: self._stop.is_set() or self.out_of_time()  # noqa: E731
+        self._play_started = time.monotonic()
+        for worker in self.workers:
+            worker.play.search.evaluator = self._evaluator(content)
+            worker.open(self.generation + 1)
+        return [pool.submit(worker.work, quota, f"generation {self.generation}", stop) for worker in self.workers]
 
-    def finish_generation(self) -> None:
+    def _gather(self, playing: list[Future]) -> None:
+        """Waits for the workers; their games go into the replay in the workers' order."""
+        self.progress.stage("playing")
+        while wait(playing, timeout=0.25).not_done:
+            self.progress.update(sum(worker.rows for worker in self.workers), self.share_done())
+        seconds = time.monotonic() - self._play_started
+        self._figures = {
+            "games_per_second": round(sum(worker.games for worker in self.workers) / seconds, 2),
+            "rows_per_second": round(sum(worker.rows for worker in self.workers) / seconds, 1),
+            "positions_per_second": round(sum(worker.evaluations for worker in self.workers) / seconds, 1),
+        }
+        for worker, games in zip(self.workers, playing, strict=True):
+            assert worker.samples
+            for game in games.result():
+                self.replay.add(game)
+                self.games_played += 1
+                self.new += len(game.results)
+                self.resigned[0] += game.wrong
+                self.resigned[1] += game.right
+            self.rows_of[worker.samples.path.name] = worker.rows
+        self.generation += 1
+
+    def _learn(self) -> None:
         """Learns from the new rows, publishes the network, rates it now and then, and saves all."""
         from goishi.training.trainer import learning_rate
 
         settings = self.settings.learning
-        new = self.replay.made - self.learned
-        played = time.monotonic() - self._play_started
         window = window_size(self.replay.made, settings.window, settings.window_exponent, settings.largest_window)
-        if window < settings.batch and not self.out_of_time():
+        if not self.new or window < settings.batch:
             return  # too little to learn from yet: play on
-        steps = max(1, round(new * settings.passes / settings.batch))
-        rate = learning_rate(settings, self.share_done())
         self.progress.stage("learning")
+        steps = max(1, round(self.new * settings.passes / settings.batch))
+        rate = learning_rate(settings, self.share_done())
+        figures = dict(self._figures)
         began = time.monotonic()
         losses = self.trainer.learn(self.replay, steps, window, rate)
-        learning = time.monotonic() - began
-        self.learned = self.replay.made
-        self.generation += 1
-        self._publish()
-        self.play.search.evaluator = self._evaluator()
+        self.new = 0
+        figures |= {
+            "samples_per_second": round(steps * settings.batch / (time.monotonic() - began), 1),
+            "window": window,
+            "learning_rate": rate,
+            "policy_loss": losses.policy,
+            "value_loss": losses.value,
+            "policy_entropy": losses.entropy,
+            "gradient": losses.gradient,
+        }
+        self._content = self._export()
+        write(self.folder / "newest.onnx", self._content)
         every = self.settings.rating.every
         if every and self.generation % every == 0:
             self.rate()
-        self._open_samples()
         self.save()
-        self._measure(
-            {
-                "games_per_second": round((self.games_played - self._games_before) / played, 2),
-                "rows_per_second": round((self.replay.made - self._rows_before) / played, 1),
-                "positions_per_second": round((self.play.evaluations - self._evaluations_before) / played, 1),
-                "samples_per_second": round(steps * settings.batch / learning, 1),
-                "window": window,
-                "learning_rate": rate,
-                "policy_loss": losses.policy,
-                "value_loss": losses.value,
-                "policy_entropy": losses.entropy,
-                "gradient": losses.gradient,
-            }
-        )
-
-    def _keep(self, game: PlayedGame) -> None:
-        self._samples.add(game)
-        record = GameRecord(
-            game=self.game.spec,
-            players=(f"generation {self.generation}",) * 2,
-            actions=game.actions,
-            score=game.score,
-            termination="resignation" if game.resigned else "finished",
-            opening=game.opening,
-        )
-        self._games.write(record.to_json() + "\n")
-        self._games.flush()
-        self.replay.add(game)
-        self.games_played += 1
-        self.rows_of[self._samples.path.name] = self.rows_of.get(self._samples.path.name, 0) + len(game.results)
-        self.resigned[0] += game.wrong
-        self.resigned[1] += game.right
+        self._measure(figures)
 
     # Models
 
@@ -292,14 +360,15 @@ class TrainingRun:
         best = self.folder / "best.onnx"
         return best if best.exists() else self.folder / "newest.onnx"
 
-    def _publish(self) -> None:
-        """The averaged network becomes newest.onnx."""
-        self._content = self.trainer.export({"games": self.games_played, "run": self.folder.name})
-        _write(self.folder / "newest.onnx", self._content)
+    def _export(self) -> bytes:
+        """The averaged network as ONNX."""
+        return self.trainer.export({"games": self.games_played, "run": self.folder.name})
 
     def _evaluator(self, content: bytes | Path | None = None) -> evaluator.NetworkEvaluator:
         network = self.settings.network
-        opened = runtime.open_runtime(content or self._content, self.game, network.runtime, network.precision)
+        opened = runtime.open_runtime(
+            content or self._content, self.game, network.runtime, network.precision, threads=1
+        )
         return evaluator.NetworkEvaluator(self.game, opened)
 
     # Ratings
@@ -322,7 +391,7 @@ class TrainingRun:
             opponents.append("rollout")
         for opponent in opponents:
             openings = random_openings(self.game, rating.games // 2, rating.opening_plies, rng)
-            games = play_in_step(self.game, (me, self._opponent(opponent, rng)), openings)
+            games = play_in_step(self.game, (me, self._opponent(opponent, rng)), *paired(openings))
             if len({(game.actions, game.first) for game in games}) < LEAST_DISTINCT * len(games):
                 self.progress.say(f"No rating against {opponent}: fewer than 80% of the games are distinct.")
                 continue
@@ -330,12 +399,12 @@ class TrainingRun:
             self.results.append([name, opponent, points, len(games)])
         if not any(row[0] == name for row in self.results):
             return
-        _write(self.folder / "models" / f"{name}.onnx", self._content)
+        write(self.folder / "models" / f"{name}.onnx", self._content)
         self._compute_elo()
         if not self.best or self.elo[name][0] >= self.elo[self.best][0] or self.best not in self.elo:
             self.best = name
         best = self.folder / "models" / f"{self.best}.onnx"
-        _write(self.folder / "best.onnx", best.read_bytes())
+        write(self.folder / "best.onnx", best.read_bytes())
 
     def _side(self, content: bytes | Path) -> Side:
         visits = self.settings.rating.visits
@@ -350,7 +419,7 @@ class TrainingRun:
         if name == "rollout":
             from goishi.search.rollout import rollouts
 
-            judge = rollouts(self.game, int(rng.integers(1 << 30)))
+            judge = rollouts(self.game, int(rng.integers(1 << 30)), threads=1)
             settings = SearchSettings(mode="uct", leaves=1, early_stop=False)
             return SearchSide(
                 Search(self.game, judge, settings, self.settings.rating.games), self.settings.rating.rollouts
@@ -376,54 +445,42 @@ class TrainingRun:
             "generation": self.generation,
             "seconds": self.elapsed(),
             "games": self.games_played,
-            "learned": self.learned,
             "rows": self.rows_of,
             "results": self.results,
             "elo": self.elo,
             "best": self.best,
             "resigned": self.resigned,
-            "rng": self.rng.bit_generator.state,
         }
-        _write(self.folder / CHECKPOINT, self.trainer.save(facts))
+        write(self.folder / CHECKPOINT, self.trainer.save(facts))
 
     def _restore(self) -> None:
         facts = self.trainer.restore((self.folder / CHECKPOINT).read_bytes())
-        self.generation, self.seconds = facts["generation"], facts["seconds"]
-        self.learned, self.rows_of = facts["learned"], facts["rows"]
-        self.games_played = facts["games"]
+        self.generation, self.seconds, self.games_played = facts["generation"], facts["seconds"], facts["games"]
+        self.rows_of, self.resigned = facts["rows"], facts["resigned"]
         self.results, self.elo, self.best = facts["results"], facts["elo"], facts["best"]
-        self.resigned = facts["resigned"]
-        self.rng.bit_generator.state = facts["rng"]
-        self._content = self.trainer.export({"games": self.games_played, "run": self.folder.name})
 
-    def _read_samples(self) -> None:
-        """The newest rows back into memory; games that ended after the checkpoint are counted as new."""
+    def _read_samples(self) -> int:
+        """The newest rows back into memory; how many of them ended after the checkpoint, so are still to be learned."""
         files = sorted((self.folder / "samples").glob("*.games"))
         reach, needed = 0, []
         for path in reversed(files):
+            if path.name in self.rows_of:
+                if reach >= self.replay.capacity:
+                    self.replay.made += self.rows_of[path.name]
+                    continue
+                reach += self.rows_of[path.name]
             needed.append(path)
-            reach += self.rows_of.get(path.name, 0)
-            if reach >= self.replay.capacity and path.name in self.rows_of:
-                break
-        self.replay.made = sum(self.rows_of.get(path.name, 0) for path in files if path not in needed)
-        known_games = self.games_played
-        counted = 0
+        new = 0
         for path in reversed(needed):
             before = self.replay.made
             for game in read_games(path, self.game):
                 self.replay.add(game)
-                counted += 1
-            self.rows_of[path.name] = self.replay.made - before
-        self.games_played = max(known_games, counted) if len(needed) == len(files) else known_games
-        self.learned = min(self.learned, self.replay.made)
-
-    def _open_samples(self) -> None:
-        """The file that the next generation's games go to."""
-        if hasattr(self, "_samples"):
-            self._samples.close()
-            self._games.close()
-        self._samples = SampleFile(self.folder / "samples" / f"{self.generation:06}.games")
-        self._games = _appended(self.folder / "games" / f"{self.generation:06}.jsonl")
+                self.games_played += path.name not in self.rows_of
+            if path.name not in self.rows_of:
+                new += self.replay.made - before
+                self.rows_of[path.name] = self.replay.made - before
+                self.generation = max(self.generation, int(path.name[:6]))
+        return new
 
     def _measure(self, figures: dict[str, Any]) -> None:
         """A line of metrics.jsonl, the same for TensorBoard and on the screen."""
@@ -451,7 +508,7 @@ class TrainingRun:
 
     def close(self) -> None:
         """Ends the files."""
-        for file in (self._samples, self._games, self._metrics, self._board):
+        for file in (*self.workers, self._metrics, self._board):
             if file:
                 file.close()
 
@@ -476,7 +533,7 @@ def _appended(path: Path) -> Any:
     return path.open("a", encoding="utf-8", newline="\n")
 
 
-def _write(path: Path, content: bytes) -> None:
+def write(path: Path, content: bytes) -> None:
     """Writes a file under another name and renames it, so that nobody ever sees half of it."""
     new = path.with_name(path.name + ".new")
     with new.open("wb") as file:

@@ -49,15 +49,21 @@ class _Unfinished:
 
 
 class SelfPlay:
-    """Plays `games.at_once` games in step with one evaluator, which may be replaced at any time."""
+    """Plays `at_once` games in step with one evaluator, which may be replaced at any time. For one thread."""
 
     def __init__(
-        self, game: Game, evaluator: Evaluator, search: LearningSearch, games: Games, rng: np.random.Generator
+        self,
+        game: Game,
+        evaluator: Evaluator,
+        search: LearningSearch,
+        games: Games,
+        at_once: int,
+        rng: np.random.Generator,
     ):
         self.game, self.settings, self.games, self.rng = game, search, games, rng
-        self.search = Search(game, evaluator, search, games.at_once, rng)
+        self.search = Search(game, evaluator, search, at_once, rng)
         self.evaluations = 0
-        T = games.at_once
+        T = at_once
         self._area = prod(game.planes[1:])
         self._rows = np.arange(T, dtype=np.int32)
         self._states = np.zeros(T, game.State)

@@ -43,7 +43,9 @@ class Games:
     """The games of self-play."""
 
     at_once: int = 128
-    """Games played in step; the network judges one position of each in a batch."""
+    """Games in progress; the network judges a position of each worker's games in one batch."""
+    workers: int = 0
+    """Threads that play, each with its share of the games and one thread of the network; 0 means one a core."""
     random_share: float = 0.25
     """Share of games that begin with random legal moves."""
     random_plies: int = 8
@@ -74,6 +76,8 @@ class Learning:
     """How often each sample is learned from, on average."""
     batch: int = 512
     """Samples in a step."""
+    threads: int = 0
+    """Threads of PyTorch, beside those that play; 0 means one for every two cores."""
     optimizer: Literal["adamw", "sgd"] = "adamw"
     """adamw, or sgd with momentum .9 and a true L2 term (the thesis)."""
     rate: float = 0.002
@@ -104,11 +108,11 @@ class Rating:
 
     every: int = 10
     """Generations between ratings; 0 switches them off."""
-    games: int = 64
+    games: int = 40
     """Games against each opponent, in pairs from one opening with colors swapped."""
     visits: int = 32
     """Simulations a move of the network."""
-    rollouts: int = 1000
+    rollouts: int = 400
     """Random playouts a move of the fixed opponent."""
     opening_plies: int = 2
     """Random moves at the start of a pair of games."""
@@ -142,6 +146,7 @@ class Run:
             ),
             (0 <= self.search.cheap_share < 1, "search.cheap_share lies from 0 to below 1"),
             (1 <= self.games.at_once <= 4096, "games.at_once lies between 1 and 4096"),
+            (0 <= self.games.workers <= self.games.at_once, "games.workers lies between 0 and games.at_once"),
             (0 <= self.games.random_share <= 1, "games.random_share lies between 0 and 1"),
             (0 <= self.games.resign <= 1, "games.resign lies between 0 and 1"),
             (0 <= self.games.play_on <= 1, "games.play_on lies between 0 and 1"),

@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from goishi.core.game import Game
 from goishi.errors import BadRun
+from goishi.networks import runtime
 from goishi.networks.network import ResidualNetwork, ThesisNetwork, to_onnx
 from goishi.training.replay import Replay
 from goishi.training.settings import Learning
@@ -39,6 +40,7 @@ class Trainer:
 
     def __init__(self, game: Game, module: Module, settings: Learning, seed: int):
         torch.set_flush_denormal(True)
+        torch.set_num_threads(settings.threads or max(1, runtime.cores() // 2))
         self.game, self.settings = game, settings
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.module = module.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
