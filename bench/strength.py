@@ -1,8 +1,8 @@
 """Absolute strength in two solved games, as JSON.
 
-    python bench/strength.py tictactoe MODEL    from every reachable position: does the move keep the game's value?
-    python bench/strength.py six MODEL          6x6, four in a row, a proven win for the first player: is it won
-                                                after each first reply, and against random playouts?
+python bench/strength.py tictactoe MODEL    from every reachable position: does the move keep the game's value?
+python bench/strength.py six MODEL          6x6, four in a row, a proven win for the first player: is it won
+                                            after each first reply, and against random playouts?
 """
 
 import argparse
@@ -45,8 +45,7 @@ def tictactoe(model: str, visits: int) -> dict:
         for position, move in zip(everyone, moves, strict=True)
     )
     spoiled = sum(
-        perfect.values(position)[move] < perfect.value(position)
-        for position, move in zip(everyone, moves, strict=True)
+        perfect.values(position)[move] < perfect.value(position) for position, move in zip(everyone, moves, strict=True)
     )
     return {"positions": len(everyone), "visits": visits, "needless_losses": int(lost), "value_lost": int(spoiled)}
 

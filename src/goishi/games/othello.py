@@ -33,7 +33,11 @@ def legal(state, mask):
         return
     for row in range(SIZE):
         for column in range(SIZE):
-            mask[row * SIZE + column] = may_place(state.board, state.player, row, column)
+            if state.board[row, column] == state.player:
+                for down, right in DIRECTIONS:
+                    action = placement(state.board, state.player, row, column, down, right)
+                    if action >= 0:
+                        mask[action] = True
 
 
 def play(state, action):
@@ -63,20 +67,24 @@ def enclosed(board, player, row, column, down, right):
     return count if 0 <= r < SIZE and 0 <= c < SIZE and board[r, c] == player else 0
 
 
-def may_place(board, player, row, column):
-    if board[row, column] != 0:
-        return False
-    for down, right in DIRECTIONS:  # noqa: SIM110 (numba compiles no generators inside any())
-        if enclosed(board, player, row, column, down, right) > 0:
-            return True
-    return False
+def placement(board, player, row, column, down, right):
+    """The action that would enclose discs between it and this disc of the player's, along one direction, or -1."""
+    r, c = row + down, column + right
+    count = 0
+    while 0 <= r < SIZE and 0 <= c < SIZE and board[r, c] == -player:
+        count += 1
+        r += down
+        c += right
+    return r * SIZE + c if count > 0 and 0 <= r < SIZE and 0 <= c < SIZE and board[r, c] == 0 else -1
 
 
 def may_move(board, player):
     for row in range(SIZE):
         for column in range(SIZE):
-            if may_place(board, player, row, column):
-                return True
+            if board[row, column] == player:
+                for down, right in DIRECTIONS:
+                    if placement(board, player, row, column, down, right) >= 0:
+                        return True
     return False
 
 
