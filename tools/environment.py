@@ -62,10 +62,15 @@ def prepare(extras: set[str]) -> None:
         if up_to_date(extras):  # another process made it meanwhile
             return
         began = time.monotonic()
-        wanted = sorted(extras | set(read_stamp().get("extras", [])))
-        verb = "Updating" if STAMP.exists() else "Making"
-        size = "1 GB with PyTorch" if wanted else "700 MB"
-        say(f"{verb} Goishi's environment in {VENV} ({size}; a few minutes).")
+        installed = set(read_stamp().get("extras", []))
+        wanted = sorted(installed | extras)
+        if not STAMP.exists():
+            size = "1.8 GB with PyTorch" if wanted else "0.6 GB"
+            say(f"Making Goishi's environment in {VENV} ({size}; a few minutes).")
+        elif extras - installed:
+            say(f"Adding what this command needs to {VENV} (1.2 GB; a few minutes).")
+        else:
+            say(f"Updating {VENV}.")
         if not works(PYTHON):
             make_venv()
         if wanted and not has_package("torch"):
@@ -148,7 +153,7 @@ def pip(*words: str, what: str, must: bool = True) -> bool:
             lines.append(line)
             if fetched := FETCHED.match(line):
                 say(f"  {fetched[1]}, {fetched[2]}")
-            elif line.startswith("Installing collected packages"):
+            elif line.startswith("Installing collected packages") and "," in line:
                 say(f"  installing {line.count(',') + 1} packages")
     if process.returncode and must:
         sys.stderr.writelines(lines[-15:])
