@@ -88,7 +88,7 @@ def test_the_solver_proves_the_draw_after_nine_simulations(in_flight):
     n, w = row(search)
     assert n == [2, 5, 2]
     assert w == pytest.approx([-1.2, 1.2, 0], abs=1e-6)
-    nodes, edges, _ = search.pool
+    nodes = search.pool.nodes
     assert {
         name: int(nodes.proven[below(search, *path)]) for name, path in {"R": (), "Ra": (0,), "Rb": (1,)}.items()
     } == {
@@ -213,14 +213,16 @@ def test_v_mix_divides_by_the_mass_of_the_visited_actions(n, w, mixed):
 )
 def test_the_schedule_of_sequential_halving(considered, visits, counts):
     expected = [level for level, count in enumerate(counts) for _ in range(count)]
-    assert list(choose.halving_schedule(considered, visits)) == expected
+    schedule = np.zeros(visits, np.int32)
+    choose.halving_schedule(considered, schedule)
+    assert schedule.tolist() == expected
 
 
 def one_node(settings):
     """Example D's node, its three children still to be visited by nobody else: P, N, W by hand."""
     pool = make_tree(8, 8)
-    nodes, edges, used = pool
-    nodes.first[0], nodes.count[0], nodes.parent[0], nodes.visits[0] = 0, 3, -1, 17
+    nodes, edges, _ = pool
+    nodes.count[0], nodes.opened[0], nodes.parent[0], nodes.visits[0] = 3, 3, -1, 17
     edges.prior[:3], edges.visits[:3], edges.total[:3] = [0.5, 0.3, 0.2], [10, 4, 2], [2, 1, 0.2]
     edges.action[:3], edges.proof[:3], edges.child[:3] = [0, 1, 2], UNKNOWN, -1
     return pool, settings.rules()

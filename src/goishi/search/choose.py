@@ -1,11 +1,9 @@
 """Which edge a descent follows: PUCT, UCT, Gumbel AlphaZero; and the noise of a root.
 
-Paper letters, once: Q = total / visits of an edge, P its prior, N its visits, O its descents in flight, S the sum of N + O
-over a node, pi' the improved policy, g the Gumbel draw, l the logit (log P).
+Paper letters, once: Q = total / visits of an edge, P its prior, N its visits, O its descents in flight, S the sum of
+N + O over a node, pi' the improved policy, g the Gumbel draw, l the logit (log P).
 """
 
-from functools import lru_cache
-from math import ceil, log2
 from typing import NamedTuple
 
 import numpy as np
@@ -46,10 +44,12 @@ def exploration_rate(visits, rules):
 def puct(tree, node, rules):
     """The edge with the largest Q + c P sqrt(S) / (1 + N + O); ties go to the larger prior, then the lower action.
 
-    An edge that is proven lost is never taken while another is left.
+    An edge that is proven lost is never taken while another is left. Of the edges never followed only the first can be
+    the largest.
     """
     nodes, edges, _ = tree
-    first, last = nodes.first[node], nodes.first[node] + nodes.count[node]
+    first = nodes.first[node]
+    last = first + min(nodes.count[node], nodes.opened[node] + 1)
     visits = nodes.visits[node] - 1 + nodes.flight[node]
     spread = exploration_rate(visits, rules) * np.sqrt(max(float(visits), rules.least_visits))
     unvisited = 0.0
@@ -67,9 +67,17 @@ def puct(tree, node, rules):
         n = edges.visits[edge]
         q = edges.total[edge] / n if n > 0 else unvisited
         score = q + spread * edges.prior[edge] / (1 + n + edges.flight[edge])
-        if score > best or (score == best and edges.prior[edge] > edges.prior[chosen]):
+        if score > best or (score == best and goes_before(edges, edge, chosen)):
             best, chosen = score, edge
     return chosen
+
+
+@inner
+def goes_before(edges, one, other):
+    """Does an edge have the larger prior, or the same and the lower action?"""
+    if edges.prior[one] == edges.prior[other]:
+        return edges.action[one] < edges.action[other]
+    return edges.prior[one] > edges.prior[other]
 
 
 @inner
@@ -148,7 +156,7 @@ def gumbel_inner(tree, node):
 def gumbel_root(tree, root, wanted, noise, earlier):
     """Sequential halving at a root: of the edges with `wanted` new visits the one with the largest g + l + sigma(q).
 
-    noise float64[A]: g + l of the root's edges, in their order. earlier int32[A]: visits from before this search.
+    noise float64[A]: g + l by action. earlier int32[A]: visits from before this search, by action.
     """
     nodes, edges, _ = tree
     first, count = nodes.first[root], nodes.count[root]
@@ -156,33 +164,54 @@ def gumbel_root(tree, root, wanted, noise, earlier):
     scale = (50.0 + most) / 2
     best, chosen = -np.inf, -1
     second, spare = -np.inf, first
-    for i in range(count):
-        edge = first + i
+    for edge in range(first, first + count):
         if edges.proof[edge] == -1:
             continue
-        n = edges.visits[edge]
-        score = noise[i] + scale * ((edges.total[edge] / n if n > 0 else mixed) + 1.0)
-        if n - earlier[i] + edges.flight[edge] == wanted and score > best:
+        n, action = edges.visits[edge], edges.action[edge]
+        score = noise[action] + scale * ((edges.total[edge] / n if n > 0 else mixed) + 1.0)
+        if n - earlier[action] + edges.flight[edge] == wanted and score > best:
             best, chosen = score, edge
         if score > second:
             second, spare = score, edge
     return chosen if chosen >= 0 else spare
 
 
-@lru_cache(maxsize=256)
-def halving_schedule(considered: int, visits: int) -> tuple[int, ...]:
-    """The visit count that simulation t asks of the action it takes, t < visits (sequential halving)."""
+@inner
+def halving_schedule(considered, schedule):
+    """Fills int32[V]: the new visits that simulation t asks of the action it takes (Danihelka et al. 2022)."""
+    visits = len(schedule)
     if considered < 2:
-        return tuple(range(visits))
-    rounds = ceil(log2(considered))
-    alive, level = considered, 0
-    schedule: list[int] = []
-    while len(schedule) < visits:
+        for t in range(visits):
+            schedule[t] = t
+        return
+    rounds = int(np.ceil(np.log2(considered)))
+    alive, level, t = considered, 0, 0
+    while t < visits:
         for _ in range(max(1, visits // (rounds * alive))):
-            schedule += [level] * alive
+            schedule[t : t + alive] = level
+            t += alive
             level += 1
         alive = max(2, alive // 2)
-    return tuple(schedule[:visits])
+
+
+@inner
+def is_decided(tree, root, left):
+    """Can no other action of a root become the most visited one in the simulations that are left?
+
+    Lost actions don't count. A single action that may be played needs no search.
+    """
+    nodes, edges, _ = tree
+    most, second, choices = 0, 0, 0
+    for edge in range(nodes.first[root], nodes.first[root] + nodes.count[root]):
+        if edges.proof[edge] == -1:
+            continue
+        choices += 1
+        n = edges.visits[edge]
+        if n > most:
+            most, second = n, most
+        elif n > second:
+            second = n
+    return choices == 1 or most - second > left
 
 
 def dirichlet_noise(priors: np.ndarray, share: float, concentration: float, rng: np.random.Generator) -> np.ndarray:

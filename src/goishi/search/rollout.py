@@ -4,6 +4,7 @@ Shapes: B positions, A actions.
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Rollouts:
         edges = [count * i // parts for i in range(parts + 1)]
         others = [
             self._pool.submit(self._rollout, states[begin:end], seeds[begin:end], values[begin:end])
-            for begin, end in zip(edges[1:-1], edges[2:], strict=True)
+            for begin, end in pairwise(edges[1:])
             if self._pool is not None
         ]
         self._rollout(states[: edges[1]], seeds[: edges[1]], values[: edges[1]])
@@ -51,7 +52,7 @@ class Rollouts:
 
 
 def rollouts(game: Game, seed: int = 0, threads: int = 2) -> Evaluator:
-    """An evaluator by random playouts, on several threads; the same seed gives the same answers whatever the threads."""
+    """An evaluator by random playouts on several threads; a seed gives the same answers whatever the threads."""
     return Rollouts(game, seed, max(1, threads))
 
 

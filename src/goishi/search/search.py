@@ -1,14 +1,13 @@
 """Monte Carlo tree search over one game: one tree or many, grown together, leaves judged a batch at a time.
 
-A wave is the unit of work: every tree that has simulations left descends to one or several leaves, the game's kernels make
-their records, one evaluator call judges them all, and the values are backed up.
+A wave is the unit of work: every tree that has simulations left descends to one or several leaves, the game's kernels
+make their records, one evaluator call judges them all, and the values are backed up.
 
 Shapes: T trees, B leaves of a wave, A actions.
 """
 
 import threading
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -23,7 +22,7 @@ from goishi.networks.evaluator import Evaluator
 from goishi.search import choose, tree
 from goishi.search.choose import GUMBEL, PUCT, UCT, Rules
 from goishi.search.clock import Limit
-from goishi.search.tree import UNKNOWN, WAITING, Tree, make_tree
+from goishi.search.tree import UNKNOWN, WAITING, Edges, Nodes, Tree, make_tree
 
 MODES = {"puct": PUCT, "uct": UCT, "gumbel": GUMBEL}
 
@@ -81,11 +80,13 @@ class SearchSettings:
         for name, allowed in (("fpu", ("zero", "parent")), ("in_flight", ("visits", "prior"))):
             if getattr(self, name) not in allowed:
                 raise UsageError(f"{name} is {' or '.join(allowed)}, not {getattr(self, name)!r}.")
+        if self.in_flight == "prior" and self.mode != "puct":
+            raise UsageError("in_flight=prior needs mode=puct: the other modes do not choose by the prior alone.")
         if not 1 <= self.leaves <= 1024:
             raise UsageError("leaves is a whole number from 1 to 1024.")
-        if not 0 < self.prior_penalty <= 1 or not 0 <= self.dirichlet_share <= 1 or self.root_temperature <= 0:
+        if not 0 < self.prior_penalty < 1 or not 0 <= self.dirichlet_share <= 1 or self.root_temperature <= 0:
             raise UsageError(
-                "prior_penalty is above 0 and at most 1, dirichlet_share from 0 to 1, root_temperature above 0."
+                "prior_penalty is above 0 and below 1, dirichlet_share from 0 to 1, root_temperature above 0."
             )
 
     def rules(self) -> Rules:
@@ -139,14 +140,18 @@ class Desk(NamedTuple):
     roots: np.ndarray  # int32[T] -1 when the tree is empty
     left: np.ndarray  # int32[T] simulations left
     done: np.ndarray  # int32[T] simulations made in this search
-    schedule: np.ndarray  # int32[T] which table of halving schedules
-    noise: np.ndarray  # float64[T, A] g of each root edge, then g + l
-    earlier: np.ndarray  # int32[T, A] visits of each root edge from before
+    share: np.ndarray  # int32[T] leaves of a wave, at most
+    evaluations: np.ndarray  # int64[T] positions judged in this search
+    laid: np.ndarray  # bool[T] Gumbel search: the three below are ready
+    noise: np.ndarray  # float64[T, A] g of each root action, then g + l
+    earlier: np.ndarray  # int32[T, A] visits of each root action from before
+    schedule: np.ndarray  # int32[T, V] new visits that simulation t asks of the action it takes
 
 
 class Leaves(NamedTuple):
     """What a wave found to judge: roots first, then leaves below them."""
 
+    tree: np.ndarray  # int32[B]
     node: np.ndarray  # int32[B]
     parent: np.ndarray  # int32[B]
     action: np.ndarray  # int32[B]
@@ -155,39 +160,54 @@ class Leaves(NamedTuple):
     saved: np.ndarray  # float32[X] the priors they had
 
 
-def make_wave(add_node, expand, finish, back_up, take_back, puct, uct, gumbel_inner, gumbel_root) -> tuple[Any, Any]:
-    """The two compiled halves of a wave, as closures over what they call."""
+def make_wave(expand, finish, back_up, take_back, add_node, put_likeliest_first, lay_schedule, is_decided, **rule):
+    """The compiled halves of a wave, as closures over what they call.
 
-    def gather(pool, rules, desk, tables, share, leaves):
-        """Fills `leaves`; answers how many roots and how many in all. Visits to ended or proven nodes are made here."""
-        nodes, edges, _ = pool
-        roots, count = 0, 0
+    They take the NamedTuples of arrays as plain tuples, which numba recognizes 10 us a call sooner.
+    """
+    puct, uct, gumbel_inner, gumbel_root = rule["puct"], rule["uct"], rule["gumbel_inner"], rule["gumbel_root"]
+
+    def gather(nodes, edges, used, rules, desk, leaves, may_stop):
+        """Fills `leaves`; answers how many roots and how many in all: 0 when there is nothing left to do.
+
+        Visits to ended or proven nodes are made here. may_stop: end the trees that are decided.
+        """
+        nodes, edges, rules, desk, leaves = Nodes(*nodes), Edges(*edges), Rules(*rules), Desk(*desk), Leaves(*leaves)
+        pool = Tree(nodes, edges, used)
+        counted = rules.prior_penalty == 1.0  # descents in flight are counted, or else lower the prior
+        count = 0
         for t in range(len(desk.roots)):
             root = desk.roots[t]
             if root >= 0 and nodes.count[root] == WAITING:
+                leaves.tree[count] = t
                 leaves.node[count] = root
                 count += 1
         roots = count
         for t in range(len(desk.roots)):
             root = desk.roots[t]
-            if root < 0 or nodes.count[root] < 1:
+            if root < 0 or desk.left[t] <= 0 or nodes.count[root] < 1:
                 continue
-            if rules.mode == GUMBEL and desk.done[t] == 0:
-                for i in range(nodes.count[root]):
-                    edge = nodes.first[root] + i
-                    desk.noise[t, i] += np.log(max(float(edges.prior[edge]), 1e-30))
-                    desk.earlier[t, i] = edges.visits[edge]
+            if may_stop and is_decided(pool, root, desk.left[t]):
+                desk.left[t] = 0
+                continue
+            if rules.mode == GUMBEL and not desk.laid[t]:
+                desk.laid[t] = True
+                for edge in range(nodes.first[root], nodes.first[root] + nodes.count[root]):
+                    action = edges.action[edge]
+                    desk.noise[t, action] += np.log(max(float(edges.prior[edge]), 1e-30))
+                    desk.earlier[t, action] = edges.visits[edge]
+                width = min(rules.considered, nodes.count[root], desk.left[t])
+                lay_schedule(width, desk.schedule[t, : desk.left[t]])
             found, collisions, penalties = 0, 0, 0
             level = -1
-            while desk.left[t] > 0 and found < share[t] and collisions <= share[t] // 4:
+            while desk.left[t] > 0 and found < desk.share[t] and collisions <= desk.share[t] // 4:
                 if rules.solver and nodes.proven[root] != UNKNOWN:
                     desk.left[t] = 0
                     break
                 node = root
                 chosen = -1
                 if rules.mode == GUMBEL:
-                    width = min(rules.considered, nodes.count[root], len(tables[desk.schedule[t], 0]))
-                    wanted = tables[desk.schedule[t], width, desk.done[t]]
+                    wanted = desk.schedule[t, desk.done[t]]
                     if found > 0 and wanted != level:
                         break  # the next round builds on what this one learns
                     level = wanted
@@ -200,17 +220,17 @@ def make_wave(add_node, expand, finish, back_up, take_back, puct, uct, gumbel_in
                             chosen = uct(pool, node, rules)
                         else:
                             chosen = gumbel_inner(pool, node)
-                    if rules.prior_penalty < 1.0:
-                        if penalties < len(leaves.penalized):
-                            leaves.penalized[penalties] = chosen
-                            leaves.saved[penalties] = edges.prior[chosen]
-                            penalties += 1
-                            edges.prior[chosen] *= np.float32(rules.prior_penalty)
-                    else:
+                    if counted:
                         edges.flight[chosen] += 1
                         nodes.flight[node] += 1
+                    elif penalties < len(leaves.penalized):
+                        leaves.penalized[penalties] = chosen
+                        leaves.saved[penalties] = edges.prior[chosen]
+                        penalties += 1
+                        edges.prior[chosen] *= np.float32(rules.prior_penalty)
                     child = edges.child[chosen]
                     if child < 0:
+                        leaves.tree[count] = t
                         leaves.parent[count] = node
                         leaves.action[count] = edges.action[chosen]
                         leaves.node[count] = add_node(pool, node, chosen)
@@ -218,12 +238,16 @@ def make_wave(add_node, expand, finish, back_up, take_back, puct, uct, gumbel_in
                         found += 1
                         desk.left[t] -= 1
                         desk.done[t] += 1
+                        if nodes.opened[node] < nodes.count[node]:
+                            nodes.opened[node] += 1
+                            if rules.mode == PUCT:
+                                put_likeliest_first(pool, node)
                         break
                     if nodes.over[child] or nodes.proven[child] != UNKNOWN:
                         value = float(nodes.value[child])
                         if nodes.proven[child] != UNKNOWN:
                             value = float(nodes.proven[child])
-                        back_up(pool, child, value, 0 if rules.prior_penalty < 1.0 else 1)
+                        back_up(pool, child, value, 1 if counted else 0)
                         desk.left[t] -= 1
                         desk.done[t] += 1
                         break
@@ -235,14 +259,18 @@ def make_wave(add_node, expand, finish, back_up, take_back, puct, uct, gumbel_in
                     chosen = -1
             for i in range(penalties - 1, -1, -1):
                 edges.prior[leaves.penalized[i]] = leaves.saved[i]
-            if rules.prior_penalty >= 1.0:
+            if counted:
                 for i in range(collisions):
                     take_back(pool, leaves.collided[i])
         return roots, count
 
-    def settle(pool, rules, leaves, count, players, over, results, masks, logits, values):
-        """Gives the leaves their edges and backs their values up; row i of logits and values is the i-th that is not over."""
-        nodes = pool.nodes
+    def settle(nodes, edges, used, rules, desk, leaves, count, players, over, results, masks, logits, values):
+        """Gives the leaves their edges and backs their values up.
+
+        Row i of logits and values is the i-th leaf at which the game is not over.
+        """
+        nodes, rules, desk, leaves = Nodes(*nodes), Rules(*rules), Desk(*desk), Leaves(*leaves)
+        pool = Tree(nodes, Edges(*edges), used)
         row = 0
         for i in range(count):
             node = leaves.node[i]
@@ -250,28 +278,41 @@ def make_wave(add_node, expand, finish, back_up, take_back, puct, uct, gumbel_in
                 finish(pool, node, players[i], results[i], rules.solver)
             else:
                 expand(pool, node, players[i], values[row], masks[i], logits[row])
+                if rules.mode == PUCT:
+                    put_likeliest_first(pool, node)
+                desk.evaluations[leaves.tree[i]] += 1
                 row += 1
-            landed = 0 if rules.prior_penalty < 1.0 else 1
-            back_up(pool, node, float(nodes.value[node]), landed)
+            back_up(pool, node, float(nodes.value[node]), 1 if rules.prior_penalty == 1.0 else 0)
 
     return gather, settle
+
+
+def find_busy(roots, left, count, proven, over, busy):
+    """Which trees have simulations left, or a root to judge."""
+    for t in range(len(roots)):
+        root = roots[t]
+        busy[t] = root >= 0 and (count[root] == WAITING or (left[t] > 0 and proven[root] == UNKNOWN and not over[root]))
 
 
 SOURCES = identity(Path(str(module)).read_bytes() for module in (__file__, tree.__file__, choose.__file__))
 gather, settle = (
     kernel(half, SOURCES)
     for half in make_wave(
-        tree.add_node,
         tree.expand,
         tree.finish,
         tree.back_up,
         tree.take_back,
-        choose.puct,
-        choose.uct,
-        choose.gumbel_inner,
-        choose.gumbel_root,
+        tree.add_node,
+        tree.put_likeliest_first,
+        choose.halving_schedule,
+        choose.is_decided,
+        puct=choose.puct,
+        uct=choose.uct,
+        gumbel_inner=choose.gumbel_inner,
+        gumbel_root=choose.gumbel_root,
     )
 )
+find_busy = kernel(find_busy, SOURCES)
 copy_trees = kernel(tree.copy_trees.py_func, SOURCES)
 
 
@@ -294,22 +335,31 @@ class Search:
         self.rules = settings.rules()
         A, B = game.actions, trees * (settings.leaves + 1)
         self.pool: Tree = make_tree(64 * trees, 64 * trees * min(A, 64) + A * B)
+        self._spare: Tree | None = None  # of the same size, to copy into
         self.states = np.zeros(len(self.pool.nodes.first), game.State)
+        T = trees
         self.desk = Desk(
-            np.full(trees, -1, np.int32),
-            *(np.zeros(trees, np.int32) for _ in range(3)),
-            np.zeros((trees, A), np.float64),
-            np.zeros((trees, A), np.int32),
+            roots=np.full(T, -1, np.int32),
+            left=np.zeros(T, np.int32),
+            done=np.zeros(T, np.int32),
+            share=np.ones(T, np.int32),
+            evaluations=np.zeros(T, np.int64),
+            laid=np.zeros(T, np.bool_),
+            noise=np.zeros((T, A), np.float64),
+            earlier=np.zeros((T, A), np.int32),
+            schedule=np.zeros((T, 1), np.int32),
         )
-        self.evaluations = np.zeros(trees, np.int64)  # since `begin`; in a wave of many trees, only sums matter
         self._leaves = Leaves(
-            *(np.zeros(B, np.int32) for _ in range(4)), np.zeros(1 << 16, np.int32), np.zeros(1 << 16, np.float32)
+            tree=np.zeros(B, np.int32),
+            node=np.zeros(B, np.int32),
+            parent=np.zeros(B, np.int32),
+            action=np.zeros(B, np.int32),
+            collided=np.zeros(B, np.int32),
+            penalized=np.zeros(1 << 16, np.int32),
+            saved=np.zeros(1 << 16, np.float32),
         )
         self._players, self._over = np.zeros(B, np.int8), np.zeros(B, np.bool_)
         self._results, self._masks = np.zeros(B, np.float32), np.zeros((B, A), np.bool_)
-        self._share = np.ones(trees, np.int32)
-        self._budgets: list[int] = []
-        self._tables = np.zeros((1, 1, 1), np.int32)
         self._raw: dict[int, np.ndarray] = {}  # by tree: the root's priors before noise
         self._fresh: set[int] = set()  # trees whose root still wants its noise
         self._stop = threading.Event()
@@ -317,58 +367,74 @@ class Search:
     # One tree at a time: for self-play, where each tree goes on to its next move when it is done.
 
     def begin(self, index: int, state: np.ndarray, visits: int) -> None:
-        """Starts a search of the position `state` (State[1]) in a tree, keeping what the tree knows if its root is there."""
-        desk, nodes = self.desk, self.pool.nodes
+        """Starts a search of the position `state` (State[1]) in a tree.
+
+        What the tree knows is kept if its root is that position, and counts among the visits.
+        """
+        desk = self.desk
         root = desk.roots[index]
+        self._fresh.discard(index)
         if root < 0 or self.states[root].tobytes() != state.tobytes():
             self._reserve(1)
-            root = desk.roots[index] = tree.add_node.py_func(
-                self.pool, -1, -1
-            )  # once a search: not worth compiling alone
+            root = desk.roots[index] = tree.add_node.py_func(self.pool, -1, -1)  # once a search: not worth compiling
             self.states[root] = state[0]
             self._raw.pop(index, None)
             known = 0
         else:
-            known = int(nodes.visits[root]) - 1
+            known = max(0, int(self.pool.nodes.visits[root]) - 1)
         self._restore(index)
         desk.left[index] = max(0, visits - known)
         desk.done[index] = 0
-        self.evaluations[index] = 0
-        self._share[index] = max(1, min(self.settings.leaves, visits // 16))
+        desk.evaluations[index] = 0
+        desk.share[index] = max(1, min(self.settings.leaves, visits // 16))
         if self.settings.mode == "gumbel":
-            desk.schedule[index] = self._schedule(int(desk.left[index]))
+            desk.laid[index] = False
             desk.noise[index] = self.rng.gumbel(size=self.game.actions) if self.settings.gumbel_noise else 0.0
+            if desk.left[index] > desk.schedule.shape[1]:
+                longer = np.zeros((len(desk.roots), int(desk.left[index])), np.int32)
+                longer[:, : desk.schedule.shape[1]] = desk.schedule
+                self.desk = desk._replace(schedule=longer)
         if self.settings.dirichlet_share or self.settings.root_temperature != 1.0:
             self._fresh.add(index)
             self._make_noise()
 
     def busy(self) -> np.ndarray:
         """bool[T]: the trees that have simulations left, or a root to judge."""
-        roots = self.desk.roots
-        nodes = self.pool.nodes
-        waiting = nodes.count[roots] == WAITING
-        unproven = (nodes.proven[roots] == UNKNOWN) & ~nodes.over[roots]
-        return (roots >= 0) & (waiting | (unproven & (self.desk.left > 0)))
+        desk, nodes = self.desk, self.pool.nodes
+        busy = np.zeros(len(desk.roots), np.bool_)
+        find_busy(desk.roots, desk.left, nodes.count, nodes.proven, nodes.over, busy)
+        return busy
 
     def wave(self) -> int:
         """One batch: leaves of all busy trees judged together. Answers how many positions the evaluator saw."""
+        return self._wave(False)[1]
+
+    def _wave(self, may_stop: bool) -> tuple[int, int]:
+        """One batch; how many leaves it had, none when all is done, and how many of them the evaluator saw.
+
+        may_stop: trees whose most visited action can't be overtaken end.
+        """
         self._reserve(len(self._leaves.node))
-        leaves = self._leaves
-        roots, count = gather(self.pool, self.rules, self.desk, self._tables, self._share, leaves)
+        leaves, pool = self._leaves, (tuple(self.pool.nodes), tuple(self.pool.edges), self.pool.used)
+        rules, desk, found = tuple(self.rules), tuple(self.desk), tuple(leaves)
+        roots, count = gather(*pool, rules, desk, found, may_stop)
         if count == 0:
-            return 0
+            return 0, 0
         node = leaves.node[:count]
         self.kernels.play(self.states, leaves.parent[roots:count], leaves.action[roots:count], node[roots:])
         self.kernels.look(self.states, node, self._players, self._over, self._results, self._masks)
         over = self._over[:count]
-        live = node if not over.any() else node[~over]
-        logits, values = self.evaluator(self.states[live]) if len(live) else NOTHING
-        settle(self.pool, self.rules, leaves, count, self._players, over, self._results, self._masks, logits, values)
-        if len(self.desk.roots) == 1:
-            self.evaluations[0] += len(live)
+        if over.any():
+            live = self.states[node[~over]]
+        elif roots:
+            live = self.states[node]
+        else:  # leaves below roots are numbered one after the other
+            live = self.states[node[0] : node[0] + count]
+        logits, values = self.evaluator(live) if len(live) else NOTHING
+        settle(*pool, rules, desk, found, count, self._players, over, self._results, self._masks, logits, values)
         if self._fresh:
             self._make_noise()
-        return len(live)
+        return count, len(live)
 
     def result(self, index: int = 0) -> Result:
         """What a tree has found so far."""
@@ -385,16 +451,17 @@ class Search:
         visits = limit.visits if limit.visits is not None else 1 << 30
         if self.settings.mode == "gumbel":
             visits = min(visits, 1 << 16)  # the schedule is laid out ahead
+        self.desk.left[len(states) :] = 0
         for index in range(len(states)):
             self.begin(index, states[index : index + 1], visits)
         slowest = 0.0
         clock = started
-        while not self._stop.is_set() and self.busy().any() and not (len(states) == 1 and self._decided()):
-            if limit.seconds is not None and clock + slowest - started > limit.seconds and self.desk.done.any():
-                break
-            self.wave()
+        while self._wave(self.settings.early_stop and self.settings.mode != "gumbel")[0]:
             now = time.monotonic()
             slowest, clock = max(0.9 * slowest, now - clock), now
+            late = limit.seconds is not None and clock + slowest - started > limit.seconds
+            if self._stop.is_set() or (late and self.desk.done.any()):
+                break
         return [self.result(index) for index in range(len(states))]
 
     def advance(self, index: int, action: int) -> None:
@@ -404,7 +471,7 @@ class Search:
         if root < 0:
             return
         self._restore(index)
-        self._raw.pop(index, None)
+        self._fresh.discard(index)
         first, count = nodes.first[root], max(0, nodes.count[root])
         found = np.flatnonzero(edges.action[first : first + count] == action)
         child = edges.child[first + found[0]] if len(found) else -1
@@ -419,54 +486,34 @@ class Search:
             self.desk.roots[t] = -1
             self._raw.pop(t, None)
             self._fresh.discard(t)
+        if (self.desk.roots < 0).all():
+            self.pool.used[:] = 0
 
     def stop(self) -> None:
         """From another thread: ends `run` after the batch in hand."""
         self._stop.set()
 
-    def _decided(self) -> bool:
-        """Early stop: can no other action become the most visited one in the simulations that are left?"""
-        root = self.desk.roots[0]
-        nodes, edges, _ = self.pool
-        count = nodes.count[root]
-        if not self.settings.early_stop or self.settings.mode == "gumbel" or count < 1:
-            return False
-        if count == 1:
-            return True
-        visits = edges.visits[nodes.first[root] : nodes.first[root] + count]
-        second, first = np.partition(visits, count - 2)[-2:]
-        return bool(first - second > self.desk.left[0])
-
     def _reserve(self, leaves: int) -> None:
         """Room for so many new nodes with all their edges: first by dropping what no tree reaches, then by growing."""
-        nodes, edges = self.pool.used + (leaves, leaves * self.game.actions)
-        if nodes <= len(self.pool.nodes.first) and edges <= len(self.pool.edges.prior):
-            return
         old = self.pool
-        live = make_tree(len(old.nodes.first), len(old.edges.prior))
-        origin = np.zeros(len(old.nodes.first), np.int32)
+        size = np.array([len(old.nodes.first), len(old.edges.prior)])
+        need = np.array([leaves, leaves * self.game.actions])
+        if (old.used + need <= size).all():
+            return
+        live, self._spare = self._spare or make_tree(*size), None
+        live.used[:] = 0
+        origin = np.zeros(size[0], np.int32)
         copy_trees(old, live, self.desk.roots, origin)
-        nodes, edges = live.used + (leaves, leaves * self.game.actions)
         origin = origin[: live.used[0]]
-        # Grown to twice the need, so that copying costs a constant a node.
-        size = (max(2 * nodes, len(old.nodes.first)), max(2 * edges, len(old.edges.prior)))
-        self.pool = live if size == (len(old.nodes.first), len(old.edges.prior)) else _enlarged(live, *size)
-        states = np.zeros(size[0], self.game.State)
+        # At least twice the need, so that copying costs a constant a node.
+        larger = np.maximum(size, 2 * (live.used + need))
+        if (larger > size).any():
+            self.pool = _enlarged(live, *larger)
+        else:
+            self.pool, self._spare = live, old
+        states = np.zeros(larger[0], self.game.State)
         states[: len(origin)] = self.states[origin]
         self.states = states
-
-    def _schedule(self, visits: int) -> int:
-        """The row of `_tables` with the halving schedules of so many visits, one for each number of actions."""
-        if visits not in self._budgets:
-            if len(self._budgets) >= 64:
-                raise UsageError("A Gumbel search knows at most 64 different numbers of visits; use fewer.")
-            self._budgets.append(visits)
-            widest = max(2, self.settings.considered)
-            self._tables = np.zeros((len(self._budgets), widest + 1, max(*self._budgets, 1)), np.int32)
-            for row, budget in enumerate(self._budgets):
-                for width in range(1, widest + 1):
-                    self._tables[row, width, :budget] = choose.halving_schedule(min(width, max(1, budget)), budget)
-        return self._budgets.index(visits)
 
     def _root_edges(self, index: int) -> slice:
         root = self.desk.roots[index]
@@ -485,7 +532,9 @@ class Search:
             if self.pool.nodes.count[self.desk.roots[index]] == WAITING:
                 continue
             self._fresh.discard(index)
-            priors = self.pool.edges.prior[self._root_edges(index)]  # a view
+            part = self._root_edges(index)
+            self.pool.nodes.opened[self.desk.roots[index]] = part.stop - part.start  # noise leaves them in no order
+            priors = self.pool.edges.prior[part]  # a view
             self._raw[index] = priors.copy()
             if settings.root_temperature != 1.0:
                 priors[:] = choose.soften(priors, settings.root_temperature)
@@ -532,7 +581,7 @@ def read(search: Search, index: int) -> Result:
             weights = (proof == 1) * np.maximum(visits, 1)
         total = weights.sum()
         policy = weights / total if total else priors
-        order = np.lexsort((actions, -priors, -judged, -weights))
+        order = np.lexsort((actions, -priors, -judged, -weights)).tolist()
     if known.any():  # a proven win by the shortest way; else nothing lost; else the longest way
         distance = np.where(known, nodes.distance[np.maximum(edges.child[part], 0)], 0)
         if (proof == 1).any():
@@ -559,23 +608,23 @@ def read(search: Search, index: int) -> Result:
         int(actions[best]),
         None if proven == UNKNOWN else proven,
         _line(search.pool, part.start + best),
-        int(search.evaluations[index]),
+        int(search.desk.evaluations[index]),
     )
 
 
-def _improved_policy(search: Search, index: int, judged: np.ndarray) -> tuple[np.ndarray, Sequence[int]]:
+def _improved_policy(search: Search, index: int, judged: np.ndarray) -> tuple[np.ndarray, list[int]]:
     """pi' over the root's edges, and the edges in the order in which they would be played (Danihelka et al. 2022)."""
-    nodes, edges, _ = search.pool
-    root, part = search.desk.roots[index], search._root_edges(index)
-    visits = edges.visits[part]
-    mixed, most = tree_mixed_value(search.pool, root)
+    edges, desk = search.pool.edges, search.desk
+    part = search._root_edges(index)
+    actions, visits = edges.action[part], edges.visits[part]
+    mixed, most = tree_mixed_value(search.pool, desk.roots[index])
     sigma = (50.0 + most) / 2 * (np.where(visits > 0, judged, mixed) + 1.0)
-    logits = np.log(np.maximum(edges.prior[part].astype(np.float64), 1e-30)) + sigma
-    policy = np.exp(logits - logits.max())
-    noise = search.desk.noise[index, : len(visits)]
-    played = (noise if search.desk.done[index] else noise + np.log(np.maximum(edges.prior[part], 1e-30))) + sigma
-    new = visits - search.desk.earlier[index, : len(visits)] if search.desk.done[index] else visits
-    return policy / policy.sum(), np.lexsort((edges.action[part], -played, -new)).tolist()
+    logits = np.log(np.maximum(edges.prior[part].astype(np.float64), 1e-30))
+    policy = np.exp(logits + sigma - (logits + sigma).max())
+    noise, new = desk.noise[index, actions], visits - desk.earlier[index, actions]
+    if not desk.laid[index]:
+        noise, new = noise + logits, visits
+    return policy / policy.sum(), np.lexsort((actions, -(noise + sigma), -new)).tolist()
 
 
 def tree_mixed_value(pool: Tree, root: int) -> tuple[float, int]:
