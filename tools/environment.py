@@ -23,7 +23,8 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "goishi.json"
 
-EXTRAS = {"train": {"train"}, "learn": {"train"}, "test": {"train", "test"}}  # what a command needs beyond the base
+# What a command needs beyond the base; to measure networks is to build them.
+EXTRAS = {"train": {"train"}, "learn": {"train"}, "bench": {"train"}, "test": {"train", "test"}}
 
 FETCHED = re.compile(
     r"\s*(?:Downloading|Using cached) (?:\S*/)?([\w.]+-[\w.+]+?)-\S*\.whl \(([\d.]+ [MG]B)\)"

@@ -52,6 +52,8 @@ Network = Annotated[str, typer.Option(help="A preset (thesis, small, medium, lar
 BenchGame = Annotated[str, typer.Option("--game", metavar="GAME", help="The game that is played.")]
 
 
+EXTRAS = {"torch": "train", "tensorboard": "train", "matplotlib": "train"}
+"""What brings the packages that the base install lacks."""
 MATCH_FIGURES = ("games", "wins", "draws", "losses", "score", "score_low", "score_high", "elo", "elo_low", "elo_high")
 PUZZLE_FIGURES = ("positions", "right", "share", "unjudged", "seconds")
 
@@ -404,6 +406,11 @@ def status_of(words: list[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read our answer has gone, as in `goishi games | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        return complain(f"This needs {error.name}, which is not installed: pip install 'goishi[{extra}]'.", 1)
     except MemoryError:
         return complain("There is not enough memory for this; make it smaller.", 1)
     except OSError as error:
