@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import goishi
+
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "goishi"
 FILES = sorted(path for path in SOURCE.rglob("*.py") if "static" not in path.parts)
@@ -148,6 +150,17 @@ def test_importing_goishi_is_quick():
     )
     done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", goishi.__all__)
+def test_every_public_name_is_there(name):
+    assert getattr(goishi, name) is not None
+    assert name in dir(goishi)
+
+
+def test_other_names_are_not():
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        goishi.nothing  # noqa: B018
 
 
 def test_the_command_line_loads_no_numbers_before_a_command_needs_them():
