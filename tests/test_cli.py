@@ -260,6 +260,14 @@ def test_a_game_in_the_terminal_may_be_left(goishi, monkeypatch, words):
     assert "random plays" in out
 
 
+def test_a_terminal_without_the_stones_characters_still_plays():
+    words = [sys.executable, "-m", "goishi", "play", "tictactoe", "random"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(words, input="b2\nquit\n", capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "random plays" in done.stdout
+
+
 def test_our_errors_end_with_their_status():
     assert errors.GoishiError.status == 1
     assert errors.UnknownGame.status == 2

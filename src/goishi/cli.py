@@ -4,6 +4,7 @@ Everything heavy is imported inside the command that needs it, so that `goishi -
 """
 
 import errno
+import io
 import itertools
 import json
 import os
@@ -388,6 +389,9 @@ def bench_train(
 
 def main(words: list[str] | None = None) -> NoReturn:
     """Runs the command line and ends the process: 0 done, 1 failed, 2 wrong words, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without the stones' characters still plays
     sys.exit(status_of(words))
 
 
