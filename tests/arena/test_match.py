@@ -1,7 +1,6 @@
 """One game between two players."""
 
 import pytest
-from players import Lowest, Scripted
 
 from goishi.arena.match import play, play_out
 from goishi.core import registry
@@ -11,8 +10,8 @@ from goishi.players import Decision, find
 GAME = registry.find("tictactoe")
 
 
-def test_the_caller_sees_each_turn_as_it_is_played():
-    turns = play(GAME, [Scripted("a", [0, 1, 2]), Scripted("b", [3, 4])])
+def test_the_caller_sees_each_turn_as_it_is_played(scripted):
+    turns = play(GAME, [scripted("a", [0, 1, 2]), scripted("b", [3, 4])])
     first = next(turns)
     assert (first.player, first.decision.action, len(first.position.history)) == (0, 0, 0)
     assert [turn.player for turn in turns] == [1, 0, 1, 0]
@@ -24,8 +23,8 @@ def test_perfect_against_perfect_is_a_draw():
         assert (record.score, record.termination) == (0, "finished")
 
 
-def test_the_one_who_moves_first_in_the_game_is_the_first_player_whatever_the_opening():
-    record = play_out(GAME, [Scripted("a", [1, 2]), Scripted("b", [3, 4])], opening=[0])
+def test_the_one_who_moves_first_in_the_game_is_the_first_player_whatever_the_opening(scripted):
+    record = play_out(GAME, [scripted("a", [1, 2]), scripted("b", [3, 4])], opening=[0])
     assert record.players == ("a", "b")
     assert record.actions == (0, 3, 1, 4, 2)
     assert (record.score, record.opening, len(record.seconds)) == (1, 1, 4)
@@ -42,21 +41,21 @@ def test_the_one_who_moves_first_in_the_game_is_the_first_player_whatever_the_op
         (Decision(3, resigns=True), "resignation", None),
     ],
 )
-def test_a_player_that_fails_or_resigns_loses_this_game(step, termination, words):
-    record = play_out(GAME, [Scripted("a", [0]), Scripted("b", [step])])
+def test_a_player_that_fails_or_resigns_loses_this_game(step, termination, words, scripted):
+    record = play_out(GAME, [scripted("a", [0]), scripted("b", [step])])
     assert (record.score, record.termination, record.actions) == (1, termination, (0,))
     assert (record.error or "").startswith(words or "")
     assert (record.error is None) == (words is None)
 
 
-def test_an_interrupt_is_no_crash_of_the_player():
+def test_an_interrupt_is_no_crash_of_the_player(scripted, lowest):
     with pytest.raises(KeyboardInterrupt):
-        play_out(GAME, [Scripted("a", [KeyboardInterrupt()]), Lowest()])
+        play_out(GAME, [scripted("a", [KeyboardInterrupt()]), lowest()])
 
 
-def test_an_illegal_opening_is_an_error():
+def test_an_illegal_opening_is_an_error(lowest):
     with pytest.raises(IllegalMove):
-        play_out(GAME, [Lowest(), Lowest()], opening=[4, 4])
+        play_out(GAME, [lowest(), lowest()], opening=[4, 4])
 
 
 def test_who_passes_in_othello_is_asked_and_the_score_is_the_first_players():

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from players import Scripted
 
 from goishi.arena.connect4_solver import Solver
 from goishi.arena.puzzles import puzzles, read
@@ -98,12 +97,12 @@ def test_what_takes_the_solver_too_long_is_counted_apart(tmp_path):
     assert (figures["right"], figures["unjudged"], figures["share"]) == (1, 1, 1.0)
 
 
-def test_right_moves_are_counted_and_illegal_ones_are_wrong(tmp_path):
+def test_right_moves_are_counted_and_illegal_ones_are_wrong(tmp_path, scripted):
     path = tmp_path / "set.obf"
     path.write_text(f"{OTHELLO}\n" * 4)
     game = registry.find("othello")
     best, other = game.board.action("G8"), game.board.action("H1")
-    figures = puzzles(path, Scripted("s", [best, other, 0, 10_000]))
+    figures = puzzles(path, scripted("s", [best, other, 0, 10_000]))
     assert (figures["positions"], figures["right"], figures["share"], figures["player"]) == (4, 1, 0.25, "s")
     assert set(figures) == {"file", "player", "positions", "right", "share", "seconds"}
 
@@ -116,7 +115,7 @@ def test_equal_best_moves_are_all_right(tmp_path):
     assert [puzzle.judge(board.action(name)) for name in ("G8", "H1", "H7")] == [True, True, False]
 
 
-def test_json_lines_serve_any_game_and_may_have_sets(tmp_path):
+def test_json_lines_serve_any_game_and_may_have_sets(tmp_path, scripted):
     path = tmp_path / "mine.jsonl"
     lines = [
         {"game": "tictactoe", "moves": ["a1", "a2", "b1", "b2"], "best": ["c1"], "set": "wins"},
@@ -134,7 +133,7 @@ def test_json_lines_serve_any_game_and_may_have_sets(tmp_path):
     assert heard[-1] == (3, 3)
     assert puzzles(path, "rollout:seconds=0.02,leaves=1")["positions"] == 3
     with pytest.raises(UsageError, match="several games"):
-        puzzles(path, Scripted("s", [0]))
+        puzzles(path, scripted("s", [0]))
 
 
 def test_json_lines_may_leave_the_game_to_the_caller(tmp_path):

@@ -4,7 +4,6 @@ import json
 import threading
 
 import pytest
-from players import Lowest, Scripted
 
 from goishi.arena.record import read
 from goishi.arena.tournament import match, rate
@@ -63,9 +62,9 @@ def test_scores_are_as_the_first_named_player_sees_them_with_either_color():
     assert result.to_json()["score"] < 0.3
 
 
-def test_games_that_are_all_the_same_give_no_elo_and_a_warning():
+def test_games_that_are_all_the_same_give_no_elo_and_a_warning(lowest):
     heard = []
-    result = match(GAME, lambda seed: Lowest("a"), lambda seed: Lowest("b"), 10, "none", warn=heard.append)
+    result = match(GAME, lambda seed: lowest("a"), lambda seed: lowest("b"), 10, "none", warn=heard.append)
     figures = result.to_json()
     assert (figures["elo"], figures["elo_low"], figures["elo_high"], figures["distinct_games"]) == (None, None, None, 2)
     assert figures["note"] == heard[0]
@@ -81,8 +80,8 @@ def test_a_clean_score_has_a_null_elo_and_a_finite_bound():
     assert "note" not in figures
 
 
-def test_a_crashing_player_loses_that_game_and_the_match_goes_on():
-    broken = Scripted("broken", [RuntimeError("no"), 99] + [RuntimeError("no")] * 4)
+def test_a_crashing_player_loses_that_game_and_the_match_goes_on(scripted):
+    broken = scripted("broken", [RuntimeError("no"), 99] + [RuntimeError("no")] * 4)
     result = match(GAME, lambda seed: broken, RANDOM, 6, "random:1")
     assert (result.games, result.losses) == (6, 6)
     assert result.to_json()["errors"] == 6
@@ -101,10 +100,10 @@ def test_the_same_seed_gives_the_same_games():
     assert games(1, 1) != games(2, 1)
 
 
-def test_games_may_be_played_several_at_a_time():
+def test_games_may_be_played_several_at_a_time(lowest):
     seen = set()
 
-    class Waiting(Lowest):
+    class Waiting(lowest):
         def __init__(self, barrier):
             super().__init__()
             self.barrier = barrier
@@ -200,8 +199,8 @@ def test_a_table_has_all_pairings_and_random_as_its_anchor():
     json.dumps(figures, allow_nan=False)
 
 
-def test_a_table_of_games_that_are_alike_gives_no_ratings():
-    table = rate(GAME, [lambda seed: Lowest("a"), lambda seed: Lowest("b"), RANDOM], 10, "none")
+def test_a_table_of_games_that_are_alike_gives_no_ratings(lowest):
+    table = rate(GAME, [lambda seed: lowest("a"), lambda seed: lowest("b"), RANDOM], 10, "none")
     assert table.elo == [None, None, None]
     assert table.note.startswith("a against b: Only 2 of 10")
 

@@ -1,4 +1,6 @@
-"""Players for tests that misbehave."""
+"""Players for tests: one that follows a script, one that always plays alike."""
+
+import pytest
 
 from goishi.players import Decision
 
@@ -32,3 +34,15 @@ class Lowest:
 
     def close(self):
         pass
+
+
+@pytest.fixture
+def scripted():
+    """The class of players that follow a script."""
+    return Scripted
+
+
+@pytest.fixture
+def lowest():
+    """The class of players that play the lowest legal action."""
+    return Lowest
