@@ -24,7 +24,11 @@ def find(spec: str) -> Game:
 
     Raises UnknownGame for an unknown name or parameter, BadGame for a file that is no game.
     """
-    name, _, text = spec.strip().rpartition(":") if ".py:" in spec else spec.strip().partition(":")
+    spec = spec.strip()
+    if spec.endswith(".py"):  # a path on Windows has a colon of its own
+        name, text = spec, ""
+    else:
+        name, _, text = spec.rpartition(":") if ".py:" in spec else spec.partition(":")
     path = _path(name)
     module = load_module(path)
     setup = getattr(module, "setup", None)
@@ -37,7 +41,7 @@ def find(spec: str) -> Game:
             raise UnknownGame(f"{name}: {error}") from None
         except Exception as error:
             raise BadGame(f"{name}: setup failed: {type(error).__name__}: {error}.") from None
-    inner = ",".join(f"{key}={value}" for key, value in given.items())
+    inner = ",".join(f"{key}={given[key]}" for key in known if key in given)  # one order, so one spec for one game
     label = name if name.endswith(".py") else name.lower()
     return Game(module, f"{label}:{inner}" if inner else label)
 
