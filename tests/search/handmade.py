@@ -133,10 +133,16 @@ def check_tree(search, evaluator=None):
         player, over = np.zeros(1, np.int8), np.zeros(1, np.bool_)
         value, mask = np.zeros(1, np.float32), np.zeros((1, search.game.actions), np.bool_)
         masked.look(search.states, np.array([node], np.int32), player, over, value, mask)
-        assert edges.action[part].tolist() == np.flatnonzero(mask[0]).tolist()
+        order = np.argsort(edges.action[part])
+        assert edges.action[part][order].tolist() == np.flatnonzero(mask[0]).tolist()
+        if search.settings.mode != "gumbel":
+            assert not edges.visits[part.start + nodes.opened[node] : part.stop].any()
+        if 0 < nodes.opened[node] < nodes.count[node] and search.settings.mode == "puct":
+            unopened = edges.prior[part.start + nodes.opened[node] : part.stop]
+            assert unopened[0] == unopened.max()
         assert abs(float(edges.prior[part].sum()) - 1) < 1e-6
         if evaluator is not None:
             logits, values = evaluator(search.states[node : node + 1])
             assert nodes.value[node] == values[0]
             weights = np.exp(logits[0, mask[0]] - logits[0, mask[0]].max())
-            assert np.allclose(edges.prior[part], weights / weights.sum(), atol=1e-6)
+            assert np.allclose(edges.prior[part][order], weights / weights.sum(), atol=1e-6)

@@ -168,14 +168,14 @@ def make_wave(expand, finish, back_up, take_back, add_node, put_likeliest_first,
     puct, uct, gumbel_inner, gumbel_root = rule["puct"], rule["uct"], rule["gumbel_inner"], rule["gumbel_root"]
 
     def gather(nodes, edges, used, rules, desk, leaves, may_stop):
-        """Fills `leaves`; answers how many roots and how many in all: 0 when there is nothing left to do.
+        """Fills `leaves`; answers how many of them are roots, how many there are, and how many visits needed no leaf.
 
-        Visits to ended or proven nodes are made here. may_stop: end the trees that are decided.
+        Visits to ended or proven nodes are made here, a few a wave. may_stop: end the trees that are decided.
         """
         nodes, edges, rules, desk, leaves = Nodes(*nodes), Edges(*edges), Rules(*rules), Desk(*desk), Leaves(*leaves)
         pool = Tree(nodes, edges, used)
         counted = rules.prior_penalty == 1.0  # descents in flight are counted, or else lower the prior
-        count = 0
+        count, ended = 0, 0
         for t in range(len(desk.roots)):
             root = desk.roots[t]
             if root >= 0 and nodes.count[root] == WAITING:
@@ -199,13 +199,15 @@ def make_wave(expand, finish, back_up, take_back, add_node, put_likeliest_first,
                 width = min(rules.considered, nodes.count[root], desk.left[t])
                 lay_schedule(width, desk.schedule[t, : desk.left[t]])
             found, collisions, penalties = 0, 0, 0
+            enough = ended + max(16, desk.share[t])
             level = -1
-            while desk.left[t] > 0 and found < desk.share[t] and collisions <= desk.share[t] // 4:
+            while desk.left[t] > 0 and found < desk.share[t] and collisions <= desk.share[t] // 4 and ended < enough:
                 if rules.solver and nodes.proven[root] != UNKNOWN:
                     desk.left[t] = 0
                     break
                 node = root
                 chosen = -1
+                unpenalized = penalties
                 if rules.mode == GUMBEL:
                     wanted = desk.schedule[t, desk.done[t]]
                     if found > 0 and wanted != level:
@@ -248,8 +250,12 @@ def make_wave(expand, finish, back_up, take_back, add_node, put_likeliest_first,
                         if nodes.proven[child] != UNKNOWN:
                             value = float(nodes.proven[child])
                         back_up(pool, child, value, 1 if counted else 0)
+                        while penalties > unpenalized:  # this descent is not in flight
+                            penalties -= 1
+                            edges.prior[leaves.penalized[penalties]] = leaves.saved[penalties]
                         desk.left[t] -= 1
                         desk.done[t] += 1
+                        ended += 1
                         break
                     if nodes.count[child] == WAITING:
                         leaves.collided[collisions] = child
@@ -262,7 +268,7 @@ def make_wave(expand, finish, back_up, take_back, add_node, put_likeliest_first,
             if counted:
                 for i in range(collisions):
                     take_back(pool, leaves.collided[i])
-        return roots, count
+        return roots, count, ended
 
     def settle(nodes, edges, used, rules, desk, leaves, count, players, over, results, masks, logits, values):
         """Gives the leaves their edges and backs their values up.
@@ -410,16 +416,16 @@ class Search:
         return self._wave(False)[1]
 
     def _wave(self, may_stop: bool) -> tuple[int, int]:
-        """One batch; how many leaves it had, none when all is done, and how many of them the evaluator saw.
+        """One batch; how many leaves and ended visits it had, none when all is done, and how many the evaluator saw.
 
         may_stop: trees whose most visited action can't be overtaken end.
         """
         self._reserve(len(self._leaves.node))
         leaves, pool = self._leaves, (tuple(self.pool.nodes), tuple(self.pool.edges), self.pool.used)
         rules, desk, found = tuple(self.rules), tuple(self.desk), tuple(leaves)
-        roots, count = gather(*pool, rules, desk, found, may_stop)
+        roots, count, ended = gather(*pool, rules, desk, found, may_stop)
         if count == 0:
-            return 0, 0
+            return ended, 0
         node = leaves.node[:count]
         self.kernels.play(self.states, leaves.parent[roots:count], leaves.action[roots:count], node[roots:])
         self.kernels.look(self.states, node, self._players, self._over, self._results, self._masks)
@@ -434,7 +440,7 @@ class Search:
         settle(*pool, rules, desk, found, count, self._players, over, self._results, self._masks, logits, values)
         if self._fresh:
             self._make_noise()
-        return count, len(live)
+        return count + ended, len(live)
 
     def result(self, index: int = 0) -> Result:
         """What a tree has found so far."""

@@ -5,8 +5,8 @@ A node's record lies in another array at the node's own number, so nothing here 
 
 Shapes: N nodes, E edges, A actions. Values are as the player to move at the node sees them.
 Visits: an expanded node that is neither over nor proven has visits = 1 + the sum of its edges' visits.
-Order: the edges from `opened[n]` on were never followed, and the first of them has the largest prior of those. So PUCT
-looks at the opened ones and one more, which is a few where a node has a hundred edges.
+Order, in a PUCT search: the edges from `opened[n]` on were never followed, and the first of them has the largest prior
+of those. So PUCT looks at the opened ones and one more, which is a few where a node has a hundred edges.
 """
 
 from typing import Any, NamedTuple
@@ -116,7 +116,7 @@ def expand(tree, node, player, value, mask, logits):
     edges.child[first:last] = -1
     edges.proof[first:last] = UNKNOWN
     edges.flight[first:last] = 0
-    total = np.float32(0.0)
+    total = 0.0
     for edge in range(first, last):
         weight = np.exp(edges.prior[edge] - highest)
         edges.prior[edge] = weight
