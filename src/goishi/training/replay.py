@@ -70,12 +70,12 @@ class SampleFile:
 
     def __init__(self, path: Path):
         self.path = path
-        whole = sum(HEADER.size + len(body) for body in frames(path)) + len(MAGIC) if path.exists() else 0
-        self._file: BinaryIO = path.open("r+b" if whole else "wb")
-        if whole:
-            self._file.truncate(whole)
-            self._file.seek(whole)
+        self._file: BinaryIO = path.open("a+b")
+        self._file.seek(0)
+        if self._file.read(len(MAGIC)) == MAGIC:
+            self._file.truncate(len(MAGIC) + sum(HEADER.size + len(body) for body in frames(path)))
         else:
+            self._file.truncate(0)
             self._file.write(MAGIC)
             self._file.flush()
 

@@ -187,16 +187,10 @@ def preset_of(name: str, game: Game) -> Run:
     size = ("tiny" if points <= 16 else "small" if points <= 120 else "medium") if name == "auto" else name
     run = Run(game=game.spec, network=Network(preset=size))  # type: ignore[arg-type]
     if name == "thesis":
-        search = {key: value for key, value in vars(THESIS).items() if key != "leaves"}
+        own = {"leaves": 1, "early_stop": False, "dirichlet_share": 0.25, "visits": 200, "keep_tree": True}
         return replace(
             run,
-            search=LearningSearch(
-                **(search | {"dirichlet_share": 0.25, "early_stop": False}),
-                leaves=1,
-                gumbel_noise=False,
-                visits=200,
-                keep_tree=True,
-            ),
+            search=LearningSearch(**(vars(THESIS) | own)),
             games=Games(random_share=0.0, policy_plies=0.0),
             learning=Learning(optimizer="sgd", rate=0.02, final_rate=0.002, result_share=1.0, average=0.0, decay=1e-4),
         )

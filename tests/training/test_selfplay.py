@@ -1,0 +1,115 @@
+"""Games of a network against itself."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from goishi.core import registry
+from goishi.core.position import Position
+from goishi.networks.evaluator import uniform
+from goishi.training.selfplay import SelfPlay
+from goishi.training.settings import Games, LearningSearch
+
+
+def play(spec, count=30, search=None, games=None, at_once=8, seed=0, evaluator=None):
+    game = registry.find(spec)
+    search, games = search or LearningSearch(visits=16), games or Games()
+    selfplay = SelfPlay(game, evaluator or uniform(game), search, games, at_once, np.random.default_rng(seed))
+    finished = []
+    while len(finished) < count:
+        finished += selfplay.step()
+    return game, finished
+
+
+@pytest.mark.parametrize("spec", ["tictactoe", "connect4", "othello:size=4", "hex:size=3", "gomoku:size=5,row=4"])
+def test_every_game_replays_legally_to_its_result(spec):
+    game, finished = play(spec)
+    for one in finished:
+        position = Position.after(game, one.actions)
+        assert position.over
+        assert position.score == one.score
+
+
+@pytest.mark.parametrize("spec", ["tictactoe", "othello:size=4"])
+def test_every_row_is_a_position_of_its_game_with_the_result_as_its_player_sees_it(spec):
+    game, finished = play(spec)
+    for one in finished:
+        positions = {}
+        position = Position.start(game)
+        for action in one.actions:
+            positions[position.states.tobytes()] = position
+            position = position.play(action)
+        assert len(one.results) == len(one.actions) - one.opening
+        for state, policy, result in zip(one.states, one.policies, one.results, strict=True):
+            position = positions[state.tobytes()]
+            assert result == one.score * position.player
+            assert policy[~position.mask].sum() == 0
+            assert policy.sum() == pytest.approx(1, abs=0.01)
+
+
+def test_the_same_seed_plays_the_same_games():
+    assert [g.actions for g in play("connect4", seed=3)[1]] == [g.actions for g in play("connect4", seed=3)[1]]
+    assert [g.actions for g in play("connect4", seed=3)[1]] != [g.actions for g in play("connect4", seed=4)[1]]
+
+
+def test_cheap_moves_are_not_learned():
+    _, finished = play("connect4", search=LearningSearch(visits=16, cheap_visits=4, cheap_share=0.75))
+    rows = sum(len(g.results) for g in finished)
+    moves = sum(len(g.actions) - g.opening for g in finished)
+    assert 0.15 < rows / moves < 0.36
+
+
+def test_random_openings_are_random_and_not_learned():
+    _, finished = play("connect4", games=Games(random_share=1.0, random_plies=6))
+    assert all(1 <= g.opening <= 6 for g in finished)
+    assert len({g.actions[:2] for g in finished}) > 10
+
+
+def test_policy_openings_are_as_long_as_asked_on_average():
+    _, finished = play("connect4", count=200, games=Games(random_share=0, policy_plies=0.1), at_once=64)
+    assert 2.5 < np.mean([g.opening for g in finished]) < 5  # exponential with mean 4.2, rounded down
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_puct_with_noise_plays_too(keep):
+    search = LearningSearch(mode="puct", gumbel_noise=False, dirichlet_share=0.25, visits=16, keep_tree=keep)
+    game, finished = play("tictactoe", search=search)
+    assert all(Position.after(game, g.actions).over for g in finished)
+    assert len({g.actions for g in finished}) > 20
+
+
+class Judge:
+    """The player to move is always lost."""
+
+    def __init__(self, game):
+        self.actions = game.actions
+
+    def __call__(self, states):
+        return np.zeros((len(states), self.actions), np.float32), np.full(len(states), -0.99, np.float32)
+
+
+def test_lost_sides_resign_and_some_play_on_to_measure_the_mistakes():
+    game = registry.find("connect4")
+    # Seen by its parent, a child of a lost player is won; so only a search of one visit stays with the judge's word.
+    search = LearningSearch(visits=2)
+    games = Games(random_share=0, policy_plies=0, resign=0.3, resign_turns=1, play_on=0.5)
+
+    class Turned(Judge):
+        def __call__(self, states):
+            logits, values = super().__call__(states)
+            return logits, np.where(states["player"] == 1, values, -values)
+
+    _, finished = play("connect4", count=60, search=search, games=games, evaluator=Turned(game))
+    resigned = [g for g in finished if g.resigned]
+    assert resigned
+    assert all(g.score == -1.0 for g in resigned)  # it is the first player who gives up
+    calibration = [g for g in finished if g.wrong or g.right]
+    assert calibration
+    assert all(g.wrong == (g.score >= 0) for g in calibration)
+
+
+def test_nobody_resigns_unless_asked_to():
+    game = registry.find("connect4")
+    _, finished = play("connect4", games=replace(Games(), resign=0.0), evaluator=Judge(game))
+    assert not any(g.resigned or g.wrong or g.right for g in finished)
