@@ -84,8 +84,8 @@ class Trial:
         self.start(states[0][0])
         while len(history) < MOST_MOVES:
             self.beat()
-            ended = bool(self.over(states[-1][0]))
-            masks.append(np.zeros(self.game.actions, np.bool_) if ended else self.mask(states[-1]))
+            ended = bool(self.over(states[-1].copy()[0]))
+            masks.append(np.zeros(self.game.actions, np.bool_) if ended else self.mask(states[-1].copy()))
             legal = np.flatnonzero(masks[-1])
             if len(legal) == 0:
                 break
@@ -216,15 +216,15 @@ def _pure(trial: Trial) -> None:
     for walk in trial.walks:
         for move in range(len(walk.states)):
             states = walk.states[move : move + 1].copy()
-            over, _ = trial.result(states)
-            looks: dict[str, Callable[[np.ndarray], Any]] = {"over and score": trial.result, "encode": trial.planes}
-            if not over:
+            looks: dict[str, Callable[[np.ndarray], Any]] = {"over or score": trial.result, "encode": trial.planes}
+            if walk.masks[move].any():
                 looks["legal"] = trial.mask
             for name, look in looks.items():
-                if not np.array_equal(look(states), look(states)):
-                    raise Broken(f"{name} gives two answers for one record {trial.told(walk, move)}.")
+                answer = look(states)
                 if states.tobytes() != walk.states[move].tobytes():
                     raise Broken(f"{name} changes the record {trial.told(walk, move)}; only play may.")
+                if not np.array_equal(answer, look(states)):
+                    raise Broken(f"{name} gives two answers for one record {trial.told(walk, move)}.")
             if move + 1 < len(walk.states):
                 again = trial.after(states, walk.history[move])
                 if again.tobytes() != walk.states[move + 1].tobytes():

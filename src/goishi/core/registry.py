@@ -29,6 +29,7 @@ def find(spec: str) -> Game:
         name, text = spec, ""
     else:
         name, _, text = spec.rpartition(":") if ".py:" in spec else spec.partition(":")
+    name = name.strip()
     path = _path(name)
     module = load_module(path)
     setup = getattr(module, "setup", None)
