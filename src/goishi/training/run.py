@@ -252,18 +252,16 @@ class TrainingRun:
 
     def loop(self) -> None:
         """Generations until the minutes are over. Ctrl-C ends it after saving."""
-        minutes = self.settings.minutes
-        if self.out_of_time():
-            more = f"goishi train --run {self.folder} --minutes {2 * minutes:g}"
-            raise UsageError(f"{self.folder} has trained its {minutes:g} minutes; for more: {more}.")
+        if self.finished():
+            more = f"goishi train --run {self.folder} --minutes {2 * self.elapsed() / 60:.0f}"
+            raise UsageError(f"{self.folder} has trained as long as it was asked to; for more: {more}.")
         with self.progress, ThreadPoolExecutor(len(self.workers), "self-play") as pool:
             try:
                 playing = self._send_out(pool)
-                while not self.out_of_time():
+                while not self.finished(ahead=1):
                     self._gather(playing)
                     playing = self._send_out(pool)
                     self._learn()
-                self._stop.set()
                 self._gather(playing)
                 self._learn()
             except BaseException as error:
@@ -284,9 +282,16 @@ class TrainingRun:
         """Are the minutes over?"""
         return 0 < self.settings.minutes * 60 <= self.elapsed()
 
+    def finished(self, ahead: int = 0) -> bool:
+        """Are the minutes over, or is there no generation left to begin (besides those `ahead`, in hand)?"""
+        return self.out_of_time() or 0 < self.settings.generations <= self.generation + ahead
+
     def share_done(self) -> float:
-        """Of the minutes, 0 when the run has no end."""
-        return min(1.0, self.elapsed() / (self.settings.minutes * 60)) if self.settings.minutes else 0.0
+        """Of the minutes or generations asked for, 0 when the run has no end."""
+        minutes, generations = self.settings.minutes, self.settings.generations
+        shares = [self.elapsed() / (minutes * 60)] if minutes else []
+        shares += [self.generation / generations] if generations else []
+        return min(1.0, max(shares, default=0.0))
 
     def _send_out(self, pool: ThreadPoolExecutor) -> list[Future]:
         """The workers play the next generation, each its share of the rows, with the newest network."""

@@ -72,7 +72,7 @@ class Learning:
 
     rows: int = 4096
     """New samples before the network learns again: one generation."""
-    passes: float = 4.0
+    passes: float = 2.0
     """How often each sample is learned from, on average."""
     batch: int = 512
     """Samples in a step."""
@@ -128,6 +128,8 @@ class Run:
     """The game's spec."""
     minutes: float = 0.0
     """How long the run lasts in all, over all its starts; 0 has no end."""
+    generations: int = 0
+    """The run ends after so many generations, too, so that it can be repeated exactly; 0 has no end."""
     seed: int = 0
     """Of everything that chance decides."""
     network: Network = field(default_factory=Network)
@@ -138,7 +140,7 @@ class Run:
 
     def __post_init__(self) -> None:
         checks = (
-            (self.minutes >= 0, "minutes must not be negative"),
+            (self.minutes >= 0 and self.generations >= 0, "minutes and generations must not be negative"),
             (self.search.visits >= 2, "search.visits must be at least 2"),
             (
                 1 <= self.search.cheap_visits <= self.search.visits,

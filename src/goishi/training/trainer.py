@@ -6,6 +6,7 @@ Shapes: B samples, C H W planes, A actions, P = H W points.
 import io
 import json
 import math
+import zipfile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -186,9 +187,10 @@ class Trainer:
             self.steps = int(facts["trainer"]["steps"])
             self.rng.bit_generator.state = facts["trainer"]["rng"]
             return facts["run"]
-        except (ValueError, KeyError, RuntimeError, OSError, EOFError) as error:
+        except (ValueError, KeyError, RuntimeError, OSError, EOFError, zipfile.BadZipFile) as error:
             raise BadRun(
-                f"The run's checkpoint does not fit its network ({type(error).__name__}); start a new run."
+                f"The run's checkpoint.npz is broken or of another network ({type(error).__name__}); "
+                "move it away to learn anew from the samples, which are kept."
             ) from None
 
 
