@@ -59,7 +59,9 @@ class Board:
         """The action of that name, in any letter case. Raises IllegalMove when there is none."""
         found = self._actions_by_name().get(name.strip().lower())
         if found is None:
-            raise IllegalMove(f"{name.strip()!r} is no point of this board; try {self.name(0)} or {self.name(self.actions // 2)}.")
+            raise IllegalMove(
+                f"{name.strip()!r} is no point of this board; try {self.name(0)} or {self.name(self.actions // 2)}."
+            )
         return found
 
     def _actions_by_name(self) -> dict[str, int]:

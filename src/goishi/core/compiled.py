@@ -1,4 +1,4 @@
-"""Compiles functions with numba so that their machine code is kept on disk, found by the next process, and missed after an edit."""
+"""Compiles functions with numba: their code is kept on disk, found by the next process, missed after an edit."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -16,7 +16,7 @@ def identity(parts: Iterable[bytes]) -> str:
 
 
 def kernel(function: Callable, identity: str) -> Any:
-    """The function compiled, from numba's cache folder where an earlier process left it there. Runs without Python's lock.
+    """The function compiled, from numba's cache folder where a process left it. Runs without Python's lock.
 
     numba would look a function up by its own code and, for a closure, by a pickle of the compiled functions that it
     calls: it overlooks edits of what is called, and the pickle differs in every process (numba issue 6264). The

@@ -31,20 +31,20 @@ RULES = ("start", "legal", "play", "over", "score", "encode")
 
 
 class Kernels(NamedTuple):
-    """A game's rules, each over many records at once. Every argument is an array; answers are written into the last ones."""
+    """A game's rules, each over many records at once. Arguments are arrays; answers are written into the last ones."""
 
     start: Callable[[np.ndarray], None]
     """(states[B]): the first position into each."""
     play: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
-    """(states[N], parents int32[B], actions int32[B], children int32[B]): states[children] = states[parents] after actions."""
+    """(states[N], parents int32[B], actions int32[B], children int32[B]): each parent played on."""
     look: Callable[..., None]
     """(states[N], rows int32[B], players int8[B], over bool[B], values float32[B], masks bool[B, A]): who moves; is it
     over; its result as the player to move sees it, or 0; the legal actions, none when it is over."""
     encode: Callable[[np.ndarray, np.ndarray], None]
     """(states[B], planes float32[B, C, H, W]): what a network sees."""
     rollout: Callable[[np.ndarray, np.ndarray, np.ndarray], None]
-    """(states[B], seeds uint64[B], values float32[B]): each played out by random legal moves; its result as the player to
-    move in `states` sees it. The states stay as they are."""
+    """(states[B], seeds uint64[B], values float32[B]): each played out by random legal moves; its result as the player
+    to move in `states` sees it. The states stay as they are."""
 
 
 class Game:
@@ -65,11 +65,17 @@ class Game:
         except AttributeError as error:
             raise BadGame(f"{self.name}: the game's file lacks {error.name!r}; see docs/new-game.md.") from None
         except (TypeError, ValueError) as error:
-            raise BadGame(f"{self.name}: State, actions or planes cannot be used ({error}); see docs/new-game.md.") from None
+            raise BadGame(
+                f"{self.name}: State, actions or planes cannot be used ({error}); see docs/new-game.md."
+            ) from None
         if "player" not in (self.State.names or ()):
             raise BadGame(f"{self.name}: State needs a field `player` (+1 or -1).")
         points = self.planes[1] * self.planes[2]
-        if self.board is not None and (self.board.rows, self.board.columns) == self.planes[1:] and self.board.actions == self.actions:
+        if (
+            self.board is not None
+            and (self.board.rows, self.board.columns) == self.planes[1:]
+            and self.board.actions == self.actions
+        ):
             self.symmetries = self.board.symmetries()
             self.point_symmetries = self.board.point_symmetries()
         else:
@@ -83,7 +89,7 @@ class Game:
         return f"Game({self.spec!r})"
 
     def kernels(self, compiled: bool = True) -> Kernels:
-        """The rules over many records: compiled by numba and kept on disk, or the file's own functions for a debugger."""
+        """The rules over many records: compiled and kept on disk, or the file's own functions for a debugger."""
         if compiled not in self._kernels:
             rules = compile_rules(self.module, self.spec) if compiled else vars(self.module)
             key = identity_of(self.module, self.spec) if compiled else None
@@ -154,7 +160,7 @@ def compile_rules(module: types.ModuleType, spec: str) -> dict[str, Any]:
         if id(function) not in done:
             name, defaults = function.__name__, function.__defaults__
             copy = types.FunctionType(function.__code__, namespace, name, defaults, function.__closure__)
-            copy.__module__ = __name__  # numba imports this module when it reads code from disk; a game's may not be found
+            copy.__module__ = __name__  # numba imports it when it reads code from disk, and may not find a game's
             copy.__qualname__ = f"{name}_{key}"  # two games in one process share no symbol
             done[id(function)] = inner(copy)
         return done[id(function)]
@@ -163,7 +169,7 @@ def compile_rules(module: types.ModuleType, spec: str) -> dict[str, Any]:
 
 
 def make_kernels(rules: dict[str, Any], actions: int, key: str | None) -> Kernels:
-    """The five kernels as closures over the six rules; compiled, and kept on disk under their key, where it is given."""
+    """The five kernels as closures over the six rules; compiled and kept on disk under their key where one is given."""
     rule_start, rule_legal, rule_play = rules["start"], rules["legal"], rules["play"]
     rule_over, rule_score, rule_encode = rules["over"], rules["score"], rules["encode"]
 

@@ -17,7 +17,7 @@ CHUNK = 1 << 14  # positions in memory at once, a ply
 
 
 def expand(kernels: Kernels, states: np.ndarray, actions: int) -> np.ndarray:
-    """State[K], the positions one legal move after State[B]: parents in order, then actions. Finished games have none."""
+    """State[K], the positions one legal move after State[B]: parents in order, then actions; none when over."""
     count = len(states)
     players, over, values = np.zeros(count, np.int8), np.zeros(count, np.bool_), np.zeros(count, np.float32)
     masks = np.zeros((count, actions), np.bool_)
