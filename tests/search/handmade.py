@@ -1,11 +1,12 @@
-"""Games and evaluators made by hand: trees from a table, judgments from a table or a hash; and looks into a tree."""
-
-import zlib
+"""Games and evaluators made by hand: trees from a table, judgments from a table; and looks into a tree."""
 
 import numpy as np
 
 from goishi.core.game import Kernels
+from goishi.search.measure import Hashed
 from goishi.search.tree import UNKNOWN, WAITING
+
+__all__ = ["Hashed", "TableGame", "below", "check_tree", "everyone", "row"]
 
 
 class TableGame:
@@ -55,22 +56,6 @@ class TableGame:
                 logits[i, action] = np.log(prior)
         self.judged.append([self.names[node] for node in states["node"]])
         return logits, values
-
-
-class Hashed:
-    """An evaluator without a network: logits and values from a hash of the record, the same on every machine."""
-
-    def __init__(self, game, spread=2.0):
-        self.actions, self.spread = game.actions, spread
-
-    def __call__(self, states):
-        raw = states.tobytes()
-        size = states.dtype.itemsize
-        seeds = np.array([zlib.crc32(raw[i : i + size]) for i in range(0, len(raw), size)], np.uint64).reshape(-1, 1)
-        drawn = (seeds + np.arange(self.actions + 1, dtype=np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-        drawn = (drawn ^ (drawn >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-        unit = ((drawn >> np.uint64(40)).astype(np.float32)) / np.float32(1 << 24)
-        return self.spread * unit[:, 1:], 2 * unit[:, 0] - 1
 
 
 def row(search, node=None, index=0):
