@@ -66,7 +66,7 @@ def puct(tree, node, rules):
             continue
         n = edges.visits[edge]
         q = edges.total[edge] / n if n > 0 else unvisited
-        score = q + spread * edges.prior[edge] / (1 + n + edges.flight[edge])
+        score = q + spread * edges.prior[edge] / (1.0 + n + edges.flight[edge])
         if score > best or (score == best and goes_before(edges, edge, chosen)):
             best, chosen = score, edge
     return chosen

@@ -121,9 +121,12 @@ def expand(tree, node, player, value, mask, logits):
         weight = np.exp(edges.prior[edge] - highest)
         edges.prior[edge] = weight
         total += weight
-    sound = np.isfinite(total)
-    for edge in range(first, last):
-        edges.prior[edge] = edges.prior[edge] / total if sound else 1.0 / (last - first)
+    if np.isfinite(total):
+        scale = np.float32(1.0 / total)
+        for edge in range(first, last):
+            edges.prior[edge] *= scale
+    else:
+        edges.prior[first:last] = 1.0 / (last - first)
     nodes.first[node] = first
     nodes.count[node] = last - first
     nodes.player[node] = player
