@@ -324,13 +324,19 @@ def test_a_draw_is_exactly_zero_everywhere():
     assert not search.pool.nodes.total.any()
 
 
-def test_the_distance_to_the_end_is_known():
-    game = registry.find("gomoku:size=9,row=5")
-    position = Position.after(game, [40, 0, 41, 8, 42, 72])  # an open three: a win in three plies more, then five
-    result = Search(game, Hashed(game, 0.2), replace(PLAIN, leaves=8)).run(position.states, Limit(visits=60_000))[0]
-    if result.proven is not None:
-        assert result.proven == 1
-        assert len(result.line) >= 3
+def test_a_won_line_is_played_to_its_end_by_the_shortest_way():
+    game = registry.find("connect4:columns=4,rows=4,row=3")
+    position = Position.start(game)
+    search = Search(game, uniform(game), replace(PLAIN, leaves=8))
+    result = search.run(position.states, Limit(visits=100_000))[0]
+    nodes = search.pool.nodes
+    assert result.proven == 1
+    for length, action in enumerate(result.line):
+        position = position.play(action)
+        node = below(search, *result.line[: length + 1])
+        assert nodes.distance[node] == len(result.line) - length - 1
+        assert nodes.proven[node] == (-1 if position.player == -1 else 1)
+    assert position.over
 
 
 def test_noise_is_in_the_roots_prior_only_and_the_raw_one_comes_back():

@@ -502,10 +502,10 @@ class Search:
     def _reserve(self, leaves: int) -> None:
         """Room for so many new nodes with all their edges: first by dropping what no tree reaches, then by growing."""
         old = self.pool
-        size = np.array([len(old.nodes.first), len(old.edges.prior)])
-        need = np.array([leaves, leaves * self.game.actions])
-        if (old.used + need <= size).all():
+        nodes, edges = len(old.nodes.first), len(old.edges.prior)
+        if int(old.used[0]) + leaves <= nodes and int(old.used[1]) + leaves * self.game.actions <= edges:
             return
+        size, need = np.array([nodes, edges]), np.array([leaves, leaves * self.game.actions])
         live, self._spare = self._spare or make_tree(*size), None
         live.used[:] = 0
         origin = np.zeros(size[0], np.int32)
@@ -648,7 +648,9 @@ def _line(pool: Tree, edge: int, length: int = 32) -> list[int]:
             break
         part = slice(nodes.first[node], nodes.first[node] + nodes.count[node])
         if nodes.proven[node] != UNKNOWN:
-            score = np.where(edges.proof[part] == nodes.proven[node], 1, 0) * (1 << 20) + edges.visits[part]
+            distance = nodes.distance[np.maximum(edges.child[part], 0)]
+            wished = -distance if nodes.proven[node] == 1 else distance
+            score = np.where(edges.proof[part] == nodes.proven[node], wished, -(1 << 30))
         else:
             score = np.where(edges.proof[part] == -1, 0, edges.visits[part])
         edge = part.start + int(np.argmax(score))
