@@ -12,10 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from goishi.arena.in_step import RandomSide, SearchSide, paired, play_in_step
 from goishi.core import registry
 from goishi.core.position import Position
 from goishi.errors import BadRun, UsageError
 from goishi.networks import evaluator, store
+from goishi.search import Search, SearchSettings
 from goishi.training.progress import read_metrics
 from goishi.training.replay import read_games
 from goishi.training.run import train
@@ -67,9 +69,10 @@ def test_it_learns(run):
     assert rows[-1]["policy_entropy"] < rows[0]["policy_entropy"]
     game = registry.find("tictactoe")
     judge = evaluator.load(run / "newest.onnx", game)
-    wins = Position.after(game, [0, 3, 1, 4])  # X has two in a row and moves
-    loses = Position.after(game, [0, 1, 4, 2, 6])  # O cannot stop two threats
-    assert judge(wins.states)[1][0] > judge(loses.states)[1][0] + 0.3
+    learned = SearchSide(Search(game, judge, SearchSettings(mode="gumbel", leaves=1), 100), 8)
+    games = play_in_step(game, (learned, RandomSide(np.random.default_rng(0))), *paired([()] * 50))
+    points = [(1 + one.score * (1 if one.first == 0 else -1)) / 2 for one in games]
+    assert np.mean(points) > 0.9
 
 
 def test_metrics_are_flat_and_grow(run):

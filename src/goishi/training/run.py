@@ -11,6 +11,7 @@ metrics.jsonl    one flat object a generation; tensorboard/ the same for TensorB
 
 import contextlib
 import dataclasses
+import importlib.util
 import json
 import os
 import threading
@@ -29,8 +30,8 @@ from goishi.arena.rating import LEAST_DISTINCT, bradley_terry
 from goishi.arena.record import GameRecord
 from goishi.core import registry
 from goishi.core.game import Game
-from goishi.errors import BadRun, GoishiError, MissingExtra, UsageError
-from goishi.networks import evaluator, runtime, store
+from goishi.errors import BadRun, MissingExtra, UsageError
+from goishi.networks import evaluator, runtime
 from goishi.search import Search, SearchSettings
 from goishi.training.progress import Progress, draw_curve
 from goishi.training.replay import Replay, SampleFile, read_games, window_size
@@ -56,12 +57,8 @@ def train(
 
     Raises UsageError for settings that cannot be, BadRun for a folder that cannot be used, MissingExtra without torch.
     """
-    try:
-        import torch  # noqa: F401
-    except ImportError:
-        raise MissingExtra(
-            "Training needs PyTorch: install goishi[train], or call ./goishi train in a checkout."
-        ) from None
+    if importlib.util.find_spec("torch") is None:
+        raise MissingExtra("Training needs PyTorch: install goishi[train], or call ./goishi train in a checkout.")
     folder = Path(folder)
     settings = _settings(game_spec, folder, preset, minutes, sets or [], config_file, seed)
     try:
@@ -194,26 +191,14 @@ class TrainingRun:
     """
 
     def __init__(self, folder: Path, settings: Run, start_from: str | None = None, quiet: bool = False):
-        from goishi.networks import network
-        from goishi.training.trainer import Trainer
+        from goishi.training.trainer import Trainer, first_module
 
         self.folder, self.settings = folder, settings
         self.game: Game = registry.find(settings.game)
         for name in ("samples", "games", "models"):
             (folder / name).mkdir(exist_ok=True)
         goes_on = (folder / CHECKPOINT).exists()
-        if start_from is not None and not goes_on:
-            path = store.find(start_from)
-            store.check(store.read(path), self.game)
-            module = network.from_onnx(path, self.game)
-        else:
-            size = settings.network.preset
-            if size == "auto":
-                size = preset_of("auto", self.game).network.preset
-            import torch
-
-            torch.manual_seed(settings.seed)
-            module = network.build(network.PRESETS[size], self.game)
+        module = first_module(self.game, settings, None if goes_on else start_from)
         self.trainer = Trainer(self.game, module, settings.learning, settings.seed)
         self.generation = 0  # of the games in hand, and how often the network has learned
         self.seconds = 0.0  # of all earlier starts
@@ -505,7 +490,9 @@ class TrainingRun:
         self._metrics.write(json.dumps(row) + "\n")
         self._metrics.flush()
         if self._board is None:
-            self._board = _tensorboard(self.folder / "tensorboard")
+            from goishi.training.trainer import tensorboard
+
+            self._board = tensorboard(self.folder / "tensorboard")
         for key, value in row.items():
             if key != "step" and self._board:
                 self._board.add_scalar(key, value, row["step"])
@@ -516,15 +503,6 @@ class TrainingRun:
         for file in (*self.workers, self._metrics, self._board):
             if file:
                 file.close()
-
-
-def _tensorboard(folder: Path) -> Any:
-    """A TensorBoard writer, or False where it is not installed."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        return False
-    return SummaryWriter(str(folder))
 
 
 def _appended(path: Path) -> Any:
@@ -546,6 +524,3 @@ def write(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     new.replace(path)
-
-
-__all__ = ["GoishiError", "TrainingRun", "train"]

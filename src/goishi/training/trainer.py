@@ -7,6 +7,7 @@ import io
 import json
 import math
 import zipfile
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +16,11 @@ from torch.nn import functional
 
 from goishi.core.game import Game
 from goishi.errors import BadRun
-from goishi.networks import runtime
-from goishi.networks.network import ResidualNetwork, ThesisNetwork, to_onnx
+from goishi.networks import network, runtime, store
 from goishi.training.replay import Replay
-from goishi.training.settings import Learning
+from goishi.training.settings import Learning, Run, preset_of
 
-Module = ThesisNetwork | ResidualNetwork
+Module = network.ThesisNetwork | network.ResidualNetwork
 
 
 class Losses(NamedTuple):
@@ -145,7 +145,7 @@ class Trainer:
         self.module.load_state_dict(self.average)
         self.module.eval()
         try:
-            return to_onnx(self.module, self.game, metadata | {"steps": self.steps})
+            return network.to_onnx(self.module, self.game, metadata | {"steps": self.steps})
         finally:
             self.module.load_state_dict(current)
 
@@ -192,6 +192,26 @@ class Trainer:
                 f"The run's checkpoint.npz is broken or of another network ({type(error).__name__}); "
                 "move it away to learn anew from the samples, which are kept."
             ) from None
+
+
+def first_module(game: Game, settings: Run, start_from: str | Path | None = None) -> Module:
+    """The network that a run begins with: a model's, or fresh weights of the settings' preset."""
+    if start_from is not None:
+        path = store.find(start_from)
+        store.check(store.read(path), game)
+        return network.from_onnx(path, game)
+    size = settings.network.preset
+    torch.manual_seed(settings.seed)
+    return network.build(network.PRESETS[preset_of("auto", game).network.preset if size == "auto" else size], game)
+
+
+def tensorboard(folder: Path) -> Any:
+    """A TensorBoard writer, or False where it is not installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return False
+    return SummaryWriter(str(folder))
 
 
 def learning_rate(settings: Learning, progress: float) -> float:
