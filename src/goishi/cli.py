@@ -75,11 +75,12 @@ def start(version: Annotated[bool, typer.Option("--version", help="Print Goishi'
 def serve(
     port: Annotated[int, typer.Option(help="The port of the site.", min=0, max=65535)] = 8080,
     host: Annotated[str, typer.Option(help="The address it listens on; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    open_: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the browser.")] = True,
 ) -> None:
     """Open the site: play in the browser."""
     from goishi.web.app import serve
 
-    serve(host, port)
+    serve(host, port, open_)
 
 
 @app.command(epilog=example("goishi play connect4", "goishi play gomoku:size=9,row=5 rollout:visits=5000 --second"))

@@ -1,0 +1,279 @@
+"""The site: static pages, what is on offer, and one websocket a game.
+
+    GET /api/catalogue   the games, their sizes and opponents: `Catalogue.as_json`
+    websocket /play      a game; JSON text messages, as `room.py` takes and gives them
+        to us    {"type": "open", "game", "opponent", "begins": "you" | "opponent", "moves": [...], "hints": bool}
+                 {"type": "play", "action"}   {"type": "undo"}   {"type": "new"}   {"type": "hints", "on": bool}
+        from us  "opened" (what stays), "state" (what a move changes), "hints", "error" (one sentence in `text`)
+
+A game lives as long as its socket; a page that lost it opens another with the moves played so far.
+"""
+
+import asyncio
+import contextlib
+import errno
+import json
+import mimetypes
+import os
+import socket
+import sys
+import threading
+import time
+import webbrowser
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+import anyio.to_thread
+import uvicorn
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from goishi.core.game import Game
+from goishi.errors import GoishiError, UsageError
+from goishi.networks import store
+from goishi.players.player import Decision, Maker, Player, maker
+from goishi.web.catalogue import Catalogue
+from goishi.web.room import Room
+
+STATIC = Path(__file__).parent / "static"
+LARGEST_MESSAGE = 64 * 1024
+"""Characters; the longest game's moves are far shorter."""
+MOST_ROOMS = 256
+MOST_A_SECOND = 40
+"""Messages of one socket."""
+REST_SECONDS = 300.0
+"""A room where nothing happens for so long frees its trees; the game stays."""
+MAKERS = 32
+"""Kinds of player kept with their networks; the one not asked for longest goes."""
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+HEADERS = {
+    "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+}
+
+
+class Makers:
+    """Players for all rooms; those of one kind share a network, and their positions one batch."""
+
+    def __init__(self, threads: int):
+        self._threads = threads
+        self._lock = threading.Lock()
+        self._makers: OrderedDict[tuple[str, str], Maker] = OrderedDict()
+        self._made = 0
+
+    def __call__(self, spec: str, game: Game) -> Player:
+        """A new player. Takes seconds where a network is to be loaded first."""
+        with self._lock:
+            key = (spec, game.spec)
+            if key not in self._makers:
+                self._makers[key] = maker(spec, game, threads=self._threads)
+            self._makers.move_to_end(key)
+            while len(self._makers) > MAKERS:
+                self._makers.popitem(last=False)
+            self._made += 1
+            return self._makers[key](self._made)
+
+
+class Table:
+    """One socket and its room: a reader, and a thinker that runs the room's tasks in a thread."""
+
+    def __init__(self, socket: WebSocket, room: Room, limiter: anyio.CapacityLimiter):
+        self._socket, self.room, self._limiter = socket, room, limiter
+        self._wake = asyncio.Event()
+        self._recent: list[float] = []
+
+    async def run(self) -> None:
+        """Until the page goes away."""
+        thinker = asyncio.create_task(self._think())
+        try:
+            while True:
+                await self._send(await self._receive())
+                self.room.stop_outdated()
+                self._wake.set()
+        except WebSocketDisconnect:
+            pass
+        finally:
+            self.room.leave()
+            self._wake.set()
+            await thinker
+            self.room.close()
+
+    async def _receive(self) -> list[dict[str, Any]]:
+        """One message's answers."""
+        message = await self._socket.receive()
+        if message["type"] == "websocket.disconnect":
+            raise WebSocketDisconnect(message.get("code", 1000))
+        now = time.monotonic()
+        self._recent = [*(moment for moment in self._recent if now - moment < 1), now]
+        text = message.get("text")
+        try:
+            if len(self._recent) > MOST_A_SECOND:
+                await asyncio.sleep(0.5)
+                raise UsageError("Too many messages at once; slow down.")
+            if text is None or len(text) > LARGEST_MESSAGE:
+                raise UsageError("A message is a short JSON text.")
+            return await anyio.to_thread.run_sync(self.room.handle, json.loads(text))
+        except (ValueError, RecursionError):
+            return [Room.error(UsageError('A message is a JSON object such as {"type": "undo"}.'))]
+        except GoishiError as error:
+            return [Room.error(error)]
+
+    async def _think(self) -> None:
+        while not self.room.left:
+            task = self.room.task()
+            if task is None:
+                self._wake.clear()
+                try:
+                    await asyncio.wait_for(self._wake.wait(), REST_SECONDS)
+                except TimeoutError:
+                    self.room.rest()
+                continue
+            outcome: Decision | GoishiError
+            try:
+                outcome = await anyio.to_thread.run_sync(task.run, limiter=self._limiter)
+            except GoishiError as error:
+                outcome = error
+            except Exception as error:  # a player's own fault must not end the table
+                outcome = GoishiError(f"it failed with {type(error).__name__}: {error}")
+            await self._send(self.room.finish(task, outcome))
+
+    async def _send(self, messages: list[dict[str, Any]]) -> None:
+        for message in messages:
+            if self._socket.application_state != WebSocketState.CONNECTED or self.room.left:
+                return
+            with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # the page went away meanwhile
+                await self._socket.send_text(json.dumps(message))
+
+
+class Guard:
+    """Answers only to its own name: a page elsewhere must not reach a site that listens for this machine alone.
+
+    `hosts` None allows any name, for a site that is open to others. A websocket must come from a page of this site.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: tuple[str, ...] | None):
+        self._app, self._hosts = app, hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            return await self._app(scope, receive, send)
+        headers = Headers(scope=scope)
+        host, origin = headers.get("host", ""), headers.get("origin")
+        named = urlsplit(f"//{host}").hostname or ""
+        foreign = self._hosts is not None and named not in self._hosts
+        if scope["type"] == "websocket":
+            foreign = foreign or (origin is not None and urlsplit(origin).netloc != host)
+            if foreign:
+                return await send({"type": "websocket.close", "code": 1008, "reason": "another site's page"})
+            return await self._app(scope, receive, send)
+        if foreign:
+            answer = PlainTextResponse("This site answers only to its own name; open http://127.0.0.1.", 421)
+            return await answer(scope, receive, send)
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [
+                    *message.get("headers", []),
+                    *((key.encode(), value.encode()) for key, value in HEADERS.items()),
+                ]
+            await send(message)
+
+        return await self._app(scope, receive, send_guarded)
+
+
+def create_app(catalogue: Catalogue | None = None, hosts: tuple[str, ...] | None = None) -> ASGIApp:
+    """The site as an ASGI application; `app.state.rooms` of the inner one counts the games that are open."""
+    for ending, kind in ((".js", "text/javascript"), (".css", "text/css"), (".svg", "image/svg+xml")):
+        mimetypes.add_type(kind, ending)  # Windows may have been told otherwise
+    offers = catalogue or Catalogue(models=store.shipped())
+    threads = max(2, os.cpu_count() or 2)
+    makers = Makers(threads)
+
+    def show_catalogue(request: Request) -> JSONResponse:
+        return JSONResponse(offers.as_json(), headers={"cache-control": "no-store"})
+
+    async def play(socket: WebSocket) -> None:
+        await socket.accept()
+        state = socket.app.state
+        if state.rooms >= MOST_ROOMS:
+            await socket.send_json(Room.error(GoishiError("All tables are taken; try again in a while.")))
+            await socket.close(1013)
+            return
+        if state.limiter is None:
+            state.limiter = anyio.CapacityLimiter(threads)
+        state.rooms += 1
+        try:
+            await Table(socket, Room(offers, makers), state.limiter).run()
+        finally:
+            state.rooms -= 1
+
+    def missing(request: Request) -> PlainTextResponse:
+        return PlainTextResponse("The page is not built; run `npm ci && npm run build` in frontend.", 503)
+
+    built = (STATIC / "index.html").is_file()
+    rest = Mount("/", StaticFiles(directory=STATIC, html=True)) if built else Route("/", missing)
+    app = Starlette(routes=[Route("/api/catalogue", show_catalogue), WebSocketRoute("/play", play), rest])
+    app.state.rooms = 0
+    app.state.limiter = None
+    guarded = Guard(app, hosts)
+    guarded.state = app.state  # type: ignore[attr-defined]
+    return guarded
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens. Raises GoishiError when the port is taken or the address is not this machine's."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    if os.name == "posix":
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            other = port + 1 if port < 65535 else 8080
+            raise GoishiError(f"Port {port} is in use; try another, as in --port {other}.") from None
+        if error.errno == errno.EACCES:
+            raise GoishiError(f"Port {port} needs more rights; try --port 8080.") from None
+        raise GoishiError(f"This machine has no address {host}; try --host 127.0.0.1.") from None
+    listener.set_inheritable(True)
+    return listener
+
+
+def serve(
+    host: str = "127.0.0.1", port: int = 8080, open_browser: bool = True, say: Callable[[str], None] = print
+) -> None:
+    """Serves the site until Ctrl-C. Port 0 takes a free one. Raises GoishiError when it cannot listen."""
+    listener = listen(host, port)
+    app = create_app(hosts=LOOPBACK if host in LOOPBACK else None)
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{listener.getsockname()[1]}"
+    say(f"Goishi is at {address}; Ctrl-C ends it.")
+    if open_browser and has_screen():
+        timer = threading.Timer(0.5, partial(webbrowser.open, address))
+        timer.daemon = True
+        timer.start()
+    config = uvicorn.Config(app, log_level="warning", ws_max_size=LARGEST_MESSAGE * 2, timeout_graceful_shutdown=2)
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        listener.close()
+
+
+def has_screen() -> bool:
+    """Is there a desktop on which a browser can open, and a person who called from it?"""
+    desktop = sys.platform in ("win32", "darwin") or "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ
+    return desktop and sys.stdout.isatty()
