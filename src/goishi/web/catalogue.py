@@ -48,7 +48,7 @@ LOOKS = {
         "Gomoku",
         ("Black", "White"),
         "stones",
-        ("size=9,row=5", "size=6,row=4", "size=8,row=5", "size=13,row=5", "size=15,row=5"),
+        ("size=8,row=5", "size=6,row=4", "size=9,row=5", "size=13,row=5", "size=15,row=5"),
         _in_a_row,
     ),
     "connect4": Look("Connect Four", ("Red", "Yellow"), "discs", ("",), _in_a_row),

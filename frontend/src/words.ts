@@ -1,0 +1,27 @@
+/** What the page says. Pure. */
+
+import type { Hints, Opened, State } from "./protocol";
+
+/** Whose turn it is, or how the game ended. */
+export function statusOf(opened: Opened, state: State): string {
+  if (state.over) return state.result;
+  const side = opened.sides[state.turn === 1 ? 0 : 1];
+  if (state.thinking) return `${side} is thinking …`;
+  if (opened.opponent === "human") return `${side} to move`;
+  return state.yours ? `Your move: ${side}` : "Your opponent cannot go on";
+}
+
+/** The moves with their names. */
+export function moveNames(opened: Opened, state: State): string[] {
+  return state.played.map((action) => opened.names[action] ?? String(action));
+}
+
+/** The share of wins that a search sees for the player who begins, in [0, 1]. */
+export function winShare(hints: Hints): number | null {
+  return hints.value === null ? null : (1 + hints.value * hints.player) / 2;
+}
+
+/** `37%`. */
+export function percent(share: number): string {
+  return `${Math.round(share * 100)}%`;
+}
