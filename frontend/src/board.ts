@@ -39,6 +39,7 @@ export class BoardView {
       class: `board ${opened.board.style} ${opened.pieces} ${opened.name}`,
       role: "group",
       "aria-label": `${opened.title}, ${opened.board.columns} by ${opened.board.rows}`,
+      style: `--label: ${Math.min(0.36, 0.034 * size.x).toFixed(3)}px`, // as large on every board
     });
     this.svg.append(
       make(

@@ -26,6 +26,11 @@ export class Connection {
     if (!this.socket || this.socket.readyState > WebSocket.OPEN) this.connect();
   }
 
+  /** Lets go of the socket, as a broken network would. */
+  drop(): void {
+    this.socket?.close();
+  }
+
   private connect(): void {
     const socket = new WebSocket(this.address);
     this.socket = socket;

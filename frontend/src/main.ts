@@ -180,6 +180,8 @@ opponent.addEventListener("change", fillLevels);
 find("settings").addEventListener("change", startGame);
 find("settings").addEventListener("submit", (event) => event.preventDefault());
 
+window.addEventListener("goishi-drop", () => connection.drop()); // for a test of what a lost connection does
+
 async function begin(): Promise<void> {
   const answer = await fetch("api/catalogue");
   catalogue = (await answer.json()) as Catalogue;

@@ -1,0 +1,168 @@
+"""A person at a real browser: whole games by mouse and by keyboard, on a desk and on a phone."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+FLAGS += ["--disable-component-update", "--disable-sync"]
+STATIC = Path(__file__).parents[2] / "src" / "goishi" / "web" / "static"
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs the Python package playwright")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of the driver, not ours
+]
+
+
+@pytest.fixture(scope="module")
+def site():
+    """The address of a real server on a free port of the loopback."""
+    command = [sys.executable, "-u", "-m", "goishi", "serve", "--port", "0", "--no-open"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"})
+    assert server.stdout
+    try:
+        line = server.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:\d+", line)
+        assert found, line
+        yield found[0]
+    finally:
+        server.terminate()
+        server.wait(10)
+        server.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser, site):
+    """A fresh page; at its end nothing may have gone wrong, and nothing may have left this machine."""
+    # The driver's own questions to a page need eval, which the site's policy forbids.
+    context = browser.new_context(viewport={"width": 1180, "height": 820}, bypass_csp=True)
+    page = context.new_page()
+    asked, wrong = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto(site)
+    page.wait_for_selector(".target")
+    yield page
+    context.close()
+    assert not wrong
+    assert asked
+    assert all(url.startswith(site) for url in asked)
+
+
+def test_the_page_keeps_its_own_security_policy(browser, site):
+    context = browser.new_context()
+    page = context.new_page()
+    wrong = []
+    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    page.goto(site)
+    page.locator(".target.free").first.click()
+    page.wait_for_selector(".piece")
+    context.close()
+    assert not wrong
+
+
+def choose(page, game, opponent, size=None):
+    page.select_option("#game", label=game)
+    if size:
+        page.select_option("#size", label=size)
+    page.select_option("#opponent", label=opponent)
+    page.wait_for_function("document.querySelectorAll('.piece').length == 0")
+    page.wait_for_selector(".target.free")
+
+
+def is_over(page):
+    return "over" in (page.get_attribute("#status", "class") or "")
+
+
+def test_a_whole_game_by_mouse_ends_with_a_sentence(page):
+    choose(page, "Tic-tac-toe", "Random")
+    for _ in range(5):
+        if is_over(page):
+            break
+        page.locator(".target.free").first.click()
+        page.wait_for_function(
+            "document.querySelector('#status').className == 'over' || document.querySelector('.target.free')"
+        )
+    assert is_over(page)
+    assert re.fullmatch(r"(You win|You lose) after \d moves\.|A draw\.", page.inner_text("#status"))
+    assert page.locator("#moves li").count() >= 5
+    page.click("#new")
+    page.wait_for_function("document.querySelectorAll('.piece').length == 0")
+
+
+def test_a_whole_game_by_keyboard(page):
+    choose(page, "Connect Four", "A friend")
+    for _ in range(4):  # four in the middle column for the one, next to it for the other
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(150)
+        if is_over(page):
+            break
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(150)
+        page.keyboard.press("ArrowLeft")
+    page.wait_for_selector("#status.over")
+    assert page.inner_text("#status") == "Red wins after 7 moves."
+    assert page.locator(".piece.lit").count() == 4
+    page.keyboard.press("u")
+    page.wait_for_function("document.querySelectorAll('.piece').length == 6")
+    page.keyboard.press("n")
+    page.wait_for_function("document.querySelectorAll('.piece').length == 0")
+
+
+def test_hints_show_the_favorite_moves_and_who_is_ahead(page):
+    choose(page, "Tic-tac-toe", "A friend")
+    page.click("#hints")
+    page.wait_for_selector(".hint")
+    shares = [int(text.rstrip("%")) for text in page.locator(".hint-text").all_text_contents()]
+    assert 90 <= sum(shares) <= 110
+    assert "%" in page.inner_text("#bar-text")
+    page.keyboard.press("h")
+    page.wait_for_function("document.querySelectorAll('.hint').length == 0")
+
+
+@pytest.mark.parametrize("game", ["Gomoku", "Connect Four", "Tic-tac-toe", "Othello", "Hex"])
+def test_a_phone_shows_every_board_whole(page, game):
+    page.set_viewport_size({"width": 360, "height": 740})
+    choose(page, game, "A friend")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    left, top, right, bottom = page.evaluate(
+        "() => { const b = document.querySelector('svg.board').getBoundingClientRect();"
+        " return [b.left, b.top, b.right, b.bottom]; }"
+    )
+    assert left >= 0
+    assert top >= 0
+    assert right <= 360
+    assert bottom <= 740
+    heights = page.evaluate(
+        "() => [...document.querySelectorAll('button')].map(b => b.getBoundingClientRect().height).filter(h => h > 0)"
+    )
+    assert min(heights) >= 43
+
+
+def test_a_game_goes_on_after_the_connection_was_lost(page):
+    choose(page, "Tic-tac-toe", "A friend")
+    page.locator("[data-point='4']").click()
+    page.wait_for_function("document.querySelectorAll('.piece').length == 1")
+    page.evaluate("window.dispatchEvent(new Event('goishi-drop'))")
+    page.wait_for_function("document.querySelector('#notice').textContent.includes('lost')")
+    page.wait_for_function("document.querySelector('#notice').textContent == ''", timeout=15000)
+    page.locator("[data-point='0']").click()
+    page.wait_for_function("document.querySelectorAll('.piece').length == 2")
