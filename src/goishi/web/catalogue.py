@@ -156,9 +156,11 @@ class Catalogue:
 
     def check_opponent(self, game: Game, spec: object) -> str:
         """The spec, if it is on offer. A browser never gets to name a command line. Raises UnknownGame."""
-        if spec not in {level["spec"] for offer in self.opponents(game) for level in offer["levels"]}:
-            raise UnknownGame(f"There is no opponent {spec!r} for this game; choose one of those on the page.")
-        return str(spec)
+        for offer in self.opponents(game):
+            for level in offer["levels"]:
+                if level["spec"] == spec:
+                    return str(spec)
+        raise UnknownGame(f"There is no opponent {str(spec)[:60]!r} for this game; choose one of those on the page.")
 
     def as_json(self) -> dict[str, Any]:
         """Everything on offer, for the page's dialog. Games that cannot be loaded are left out."""
