@@ -93,6 +93,7 @@ class Table:
     def __init__(self, socket: WebSocket, room: Room, limiter: anyio.CapacityLimiter):
         self._socket, self.room, self._limiter = socket, room, limiter
         self._wake = asyncio.Event()
+        self._turn = asyncio.Lock()  # one at a time uses the room, and its messages go out in this order
         self._recent: list[float] = []
 
     async def run(self) -> None:
@@ -100,25 +101,23 @@ class Table:
         thinker = asyncio.create_task(self._think())
         try:
             while True:
-                await self._send(await self._receive())
-                self.room.stop_outdated()
+                message = await self._socket.receive()
+                if message["type"] == "websocket.disconnect":
+                    break
+                async with self._turn:
+                    await self._send(await self._answer(message.get("text")))
+                    self.room.stop_outdated()
                 self._wake.set()
-        except WebSocketDisconnect:
-            pass
         finally:
             self.room.leave()
             self._wake.set()
             await thinker
             self.room.close()
 
-    async def _receive(self) -> list[dict[str, Any]]:
-        """One message's answers."""
-        message = await self._socket.receive()
-        if message["type"] == "websocket.disconnect":
-            raise WebSocketDisconnect(message.get("code", 1000))
+    async def _answer(self, text: str | None) -> list[dict[str, Any]]:
+        """The answers to one message; None stands for one that is no text."""
         now = time.monotonic()
         self._recent = [*(moment for moment in self._recent if now - moment < 1), now]
-        text = message.get("text")
         try:
             if len(self._recent) > MOST_A_SECOND:
                 await asyncio.sleep(0.5)
@@ -133,7 +132,8 @@ class Table:
 
     async def _think(self) -> None:
         while not self.room.left:
-            task = self.room.task()
+            async with self._turn:
+                task = self.room.task()
             if task is None:
                 self._wake.clear()
                 try:
@@ -148,7 +148,8 @@ class Table:
                 outcome = error
             except Exception as error:  # a player's own fault must not end the table
                 outcome = GoishiError(f"it failed with {type(error).__name__}: {error}")
-            await self._send(self.room.finish(task, outcome))
+            async with self._turn:
+                await self._send(self.room.finish(task, outcome))
 
     async def _send(self, messages: list[dict[str, Any]]) -> None:
         for message in messages:
