@@ -132,10 +132,10 @@ class Table:
 
     async def _think(self) -> None:
         while not self.room.left:
+            self._wake.clear()  # before the look, so that nothing after it goes unseen
             async with self._turn:
                 task = self.room.task()
             if task is None:
-                self._wake.clear()
                 try:
                     await asyncio.wait_for(self._wake.wait(), REST_SECONDS)
                 except TimeoutError:
