@@ -173,11 +173,13 @@ class Guard:
             return await self._app(scope, receive, send)
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin")
-        named = urlsplit(f"//{host}").hostname or ""
-        foreign = self._hosts is not None and named not in self._hosts
+        try:
+            foreign = self._hosts is not None and urlsplit(f"//{host}").hostname not in self._hosts
+            strange = origin is not None and urlsplit(origin).netloc != host
+        except ValueError:  # such as `[`
+            foreign = strange = True
         if scope["type"] == "websocket":
-            foreign = foreign or (origin is not None and urlsplit(origin).netloc != host)
-            if foreign:
+            if foreign or strange:
                 return await send({"type": "websocket.close", "code": 1008, "reason": "another site's page"})
             return await self._app(scope, receive, send)
         if foreign:
@@ -242,6 +244,7 @@ def listen(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen()  # at once: until then another may bind to the port too
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRINUSE:

@@ -95,7 +95,8 @@ class Catalogue:
         """
         if not isinstance(spec, str) or len(spec) > 200:
             raise UnknownGame("A game is named by a short text, such as gomoku:size=9,row=5.")
-        if spec not in self.games and spec.partition(":")[0].strip().lower() not in registry.names():
+        name = spec.partition(":")[0].strip().lower()
+        if spec not in self.games and (name not in registry.names() or ".py" in spec):
             raise UnknownGame(f"There is no game {spec!r} here; there are {', '.join(registry.names())}.")
         game = registry.find(spec)
         if game.board is None:
