@@ -5,8 +5,10 @@
 
 import { actionAt, extent, hexagon, HEX, landing, MARGIN, spot, starPoints } from "./geometry";
 import type { Hints, Opened, State } from "./protocol";
-import { percent } from "./words";
+import { fieldText, percent } from "./words";
 
+/** A field narrower than this many pixels is aimed at before it is played. */
+const FINGER = 30;
 const NAMESPACE = "http://www.w3.org/2000/svg";
 
 function make(tag: string, attributes: Record<string, string | number>, ...children: (Node | string)[]): SVGElement {
@@ -22,11 +24,12 @@ export class BoardView {
   private fields: SVGElement[] = [];
   private opened: Opened | null = null;
   private state: State | null = null;
+  private aimed = -1;
 
   constructor(
     private readonly home: HTMLElement,
     private readonly play: (action: number) => void,
-    private readonly point: (point: number) => void,
+    private readonly point: (point: number, aimed: boolean) => void,
   ) {}
 
   /** A new game: everything is drawn anew. */
@@ -53,7 +56,7 @@ export class BoardView {
       ),
     );
     this.svg.append(this.ground(opened));
-    for (const name of ["line", "hints", "pieces", "cursor", "targets"]) {
+    for (const name of ["legal", "hints", "pieces", "cursor", "targets"]) {
       const layer = make("g", { class: name });
       this.layers[name] = layer;
       this.svg.append(layer);
@@ -80,15 +83,20 @@ export class BoardView {
       const fresh = point === state.last && before !== null && before.played.length < state.played.length;
       pieces.append(this.piece(opened, point, stone, fresh, state.line.includes(point), point === state.last));
     });
+    this.aimed = -1;
     const legal = new Set(state.actions);
+    const marks = opened.board.passes && state.yours ? state.actions.filter((a) => landing(opened.board, state.stones, a) >= 0) : [];
+    this.layers["legal"]!.replaceChildren(
+      ...marks.map((action) => {
+        const { x, y } = spot(opened.board, action);
+        return make("circle", { cx: x, cy: y, r: 0.1 });
+      }),
+    );
     this.fields.forEach((field, point) => {
       const action = actionAt(opened.board, point);
       const free = state.yours && legal.has(action) && !state.over;
       field.classList.toggle("free", free);
-      const name = opened.names[action] ?? "";
-      const stone = state.stones[point];
-      const what = stone ? opened.sides[stone === 1 ? 0 : 1] : "empty";
-      field.setAttribute("aria-label", `${name}, ${what}`);
+      field.setAttribute("aria-label", fieldText(opened, state, point));
       field.setAttribute("aria-disabled", String(!free));
     });
     this.showHints(null);
@@ -136,9 +144,14 @@ export class BoardView {
     shape.setAttribute("role", "button");
     shape.setAttribute("data-point", String(point));
     shape.setAttribute("data-column", String(point % opened.board.columns));
-    shape.addEventListener("click", () => {
-      this.point(point);
-      this.play(actionAt(opened.board, point));
+    shape.addEventListener("click", (event) => {
+      // A finger hits small fields only roughly: the first touch aims, the second on the same field plays.
+      const touch = (event as PointerEvent).pointerType === "touch";
+      const aims = touch && shape.getBoundingClientRect().width < FINGER && this.aimed !== point;
+      const free = shape.classList.contains("free");
+      this.aimed = aims && free ? point : -1;
+      this.point(point, this.aimed >= 0);
+      if (!aims) this.play(actionAt(opened.board, point));
     });
     if (opened.board.style === "drop") {
       const column = point % opened.board.columns;
@@ -182,9 +195,17 @@ export class BoardView {
         ground.append(make("polygon", { points: hexagon(spot(board, point)), class: "cell" }));
       }
     } else {
-      const inset = board.style === "points" ? 0.08 : MARGIN - 0.14;
       ground.append(
-        make("rect", { x: inset, y: inset, width: size.x - 2 * inset, height: size.y - 2 * inset, rx: 0.22, class: "wood" }),
+        board.style === "points"
+          ? make("rect", { x: 0.08, y: 0.08, width: size.x - 0.16, height: size.y - 0.16, rx: 0.22, class: "wood" })
+          : make("rect", {
+              x: MARGIN - 0.14,
+              y: MARGIN - 0.14,
+              width: board.columns + 0.28,
+              height: board.rows + 0.28,
+              rx: 0.22,
+              class: "wood",
+            }),
       );
       if (board.style === "points") ground.append(...crossings(opened));
       else {

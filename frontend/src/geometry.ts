@@ -8,8 +8,10 @@ export interface Spot {
 }
 const HALF = Math.sqrt(3) / 2;
 
-/** Room for labels around the fields. */
+/** Room for labels above and to the left of the fields ... */
 export const MARGIN = 0.8;
+/** ... and for the board's edge below and to the right. */
+const END = 0.4;
 
 /** The middle of a field, `row * columns + column`. */
 export function spot(board: BoardShape, point: number): Spot {
@@ -28,9 +30,9 @@ export const HEX = 0.577;
 export function extent(board: BoardShape): Spot {
   if (board.style === "hex") {
     const last = spot(board, board.rows * board.columns - 1);
-    return { x: last.x + 0.6 + MARGIN, y: last.y + 0.5 + MARGIN };
+    return { x: last.x + 0.6 + MARGIN, y: last.y + 0.6 + END };
   }
-  return { x: board.columns + 2 * MARGIN, y: board.rows + 2 * MARGIN };
+  return { x: board.columns + MARGIN + (board.style === "drop" ? MARGIN : END), y: board.rows + MARGIN + END };
 }
 
 /** The corners of a hexagon around a spot, as SVG points. */

@@ -5,7 +5,7 @@ import { Connection } from "./connection";
 import { actionAt, step } from "./geometry";
 import type { Catalogue, FromServer, GameOffer, Hints, Opened, Opponent, Size, State } from "./protocol";
 import "./style.css";
-import { moveNames, percent, statusOf, winShare } from "./words";
+import { fieldText, lastMoveText, moveNames, percent, statusOf, winShare } from "./words";
 
 function find<T extends HTMLElement>(id: string): T {
   const element = document.getElementById(id);
@@ -22,8 +22,9 @@ let opened: Opened | null = null;
 let state: State | null = null;
 let hintsOn = false;
 let cursor = -1;
+let sent: State | null = null; // where a move was made that is not answered yet
 
-const view = new BoardView(find("board"), play, (point) => moveCursor(point, false));
+const view = new BoardView(find("board"), play, aim);
 const scheme = location.protocol === "https:" ? "wss" : "ws";
 const connection = new Connection(`${scheme}://${location.host}/play`, receive, () => opening(state?.played ?? []), notice);
 
@@ -93,7 +94,8 @@ function startGame(): void {
 }
 
 function play(action: number): void {
-  if (state?.yours && state.actions.includes(action)) {
+  if (state?.yours && state !== sent && state.actions.includes(action)) {
+    sent = state;
     notice("");
     connection.send({ type: "play", action });
   }
@@ -116,15 +118,22 @@ function showHints(hints: Hints | null): void {
   }
 }
 
+function aim(point: number, aimed: boolean): void {
+  moveCursor(point, aimed);
+  if (aimed && opened) notice(`Touch ${opened.names[actionAt(opened.board, point)]} again to play there.`);
+}
+
 function moveCursor(point: number, visible: boolean): void {
   cursor = point;
   view.showCursor(point, visible);
-  const names = opened?.names;
-  if (visible && names && opened) find("board").setAttribute("data-cursor", names[actionAt(opened.board, point)] ?? "");
+  if (visible && opened && state) find("spoken").textContent = fieldText(opened, state, point);
 }
 
 function receive(message: FromServer): void {
-  if (message.type === "error") return notice(message.text);
+  if (message.type === "error") {
+    sent = null;
+    return notice(message.text);
+  }
   if (message.type === "hints") return showHints(message);
   if (message.type === "opened") {
     opened = message;
@@ -142,6 +151,7 @@ function receive(message: FromServer): void {
   if (!first) view.showCursor(cursor, false);
   showHints(null);
   find("status").textContent = statusOf(opened, message);
+  find("spoken").textContent = lastMoveText(opened, message);
   find("status").className = message.over ? "over" : message.thinking ? "thinking" : "";
   find<HTMLButtonElement>("undo").disabled = !message.undo;
   const pass = opened.names.indexOf("pass");
@@ -165,9 +175,9 @@ document.addEventListener("keydown", (event) => {
     moveCursor(step(opened.board, cursor, event.key), true);
   } else if (event.key === "Enter" && opened && !at.closest("button")) {
     play(actionAt(opened.board, cursor));
-  } else if (event.key === "u") connection.send({ type: "undo" });
-  else if (event.key === "n") startGame();
-  else if (event.key === "h") setHints(!hintsOn);
+  } else if (event.key.toLowerCase() === "u") connection.send({ type: "undo" });
+  else if (event.key.toLowerCase() === "n") startGame();
+  else if (event.key.toLowerCase() === "h") setHints(!hintsOn);
 });
 
 find("undo").addEventListener("click", () => connection.send({ type: "undo" }));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Opened, State } from "../src/protocol";
-import { moveNames, percent, statusOf, winShare } from "../src/words";
+import { fieldText, lastMoveText, moveNames, percent, statusOf, winShare } from "../src/words";
 
 const opened: Opened = {
   type: "opened", game: "tictactoe", name: "tictactoe", title: "Tic-tac-toe", goal: "", sides: ["X", "O"], pieces: "marks",
@@ -23,6 +23,23 @@ describe("words", () => {
 
   it("names the moves", () => {
     expect(moveNames(opened, state)).toEqual(["b2", "a1"]);
+  });
+
+  it("tells what a field holds", () => {
+    const stones = [-1, 0, 0, 0, 1, 0, 0, 0, 0];
+    expect(fieldText(opened, { ...state, stones }, 0)).toBe("a1, O");
+    expect(fieldText(opened, { ...state, stones }, 4)).toBe("b2, X");
+    expect(fieldText(opened, { ...state, stones }, 8)).toBe("c3, empty");
+    const drop: Opened = { ...opened, names: ["1", "2"], board: { rows: 2, columns: 2, style: "drop", passes: false } };
+    expect(fieldText(drop, { ...state, stones: [0, 0, 0, 1] }, 3)).toBe("column 2, row 1, X");
+  });
+
+  it("tells the opponent's move, not one's own", () => {
+    expect(lastMoveText(opened, state)).toBe("Your opponent played a1.");
+    expect(lastMoveText(opened, { ...state, yours: false })).toBe("");
+    expect(lastMoveText({ ...opened, opponent: "human" }, state)).toBe("");
+    expect(lastMoveText({ ...opened, names: ["pass"] }, { ...state, played: [0] })).toBe("Your opponent passed.");
+    expect(lastMoveText(opened, { ...state, played: [] })).toBe("");
   });
 
   it("tells a value as the share of wins of the player who begins", () => {

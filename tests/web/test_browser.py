@@ -83,7 +83,8 @@ def choose(page, game, opponent, size=None):
     if size:
         page.select_option("#size", label=size)
     page.select_option("#opponent", label=opponent)
-    page.wait_for_function("document.querySelectorAll('.piece').length == 0")
+    page.wait_for_selector(f"svg.board[aria-label^='{game}']")
+    page.wait_for_function("document.querySelectorAll('#moves li').length == 0")
     page.wait_for_selector(".target.free")
 
 
@@ -166,3 +167,37 @@ def test_a_game_goes_on_after_the_connection_was_lost(page):
     page.wait_for_function("document.querySelector('#notice').textContent == ''", timeout=15000)
     page.locator("[data-point='0']").click()
     page.wait_for_function("document.querySelectorAll('.piece').length == 2")
+
+
+def test_a_finger_aims_at_small_fields_before_it_plays(browser, site):
+    context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True, bypass_csp=True)
+    page = context.new_page()
+    page.goto(site)
+    page.wait_for_selector(".target")
+    choose(page, "Gomoku", "A friend", "15 × 15")
+    page.locator("[data-point='112']").tap()
+    page.wait_for_selector(".cursor-ring")
+    assert page.inner_text("#notice") == "Touch H8 again to play there."
+    page.locator("[data-point='113']").tap()
+    assert page.inner_text("#notice") == "Touch J8 again to play there."
+    assert page.locator(".piece").count() == 0
+    page.locator("[data-point='113']").tap()
+    page.wait_for_selector(".piece")
+    assert page.inner_text("#moves") == "J8"
+    assert page.inner_text("#notice") == ""
+    choose(page, "Tic-tac-toe", "A friend")
+    page.locator("[data-point='4']").tap()
+    page.wait_for_selector(".piece")
+    context.close()
+
+
+def test_two_quick_clicks_make_one_move_and_no_complaint(page):
+    choose(page, "Tic-tac-toe", "Random")
+    page.evaluate(
+        "() => { for (const p of [4, 8]) document.querySelector(`[data-point='${p}']`)"
+        ".dispatchEvent(new MouseEvent('click', { bubbles: true })); }"
+    )
+    page.wait_for_function("document.querySelectorAll('.piece').length == 2")
+    assert page.inner_text("#notice") == ""
+    assert page.locator("#moves li").first.inner_text().endswith("b2")
+    assert page.text_content("#spoken").startswith("Your opponent played ")
