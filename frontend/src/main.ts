@@ -90,6 +90,7 @@ function opening(moves: number[]) {
 function startGame(): void {
   const message = opening([]);
   state = null;
+  find("board").ariaBusy = "true";
   if (message) connection.send(message);
 }
 
@@ -148,6 +149,7 @@ function receive(message: FromServer): void {
   const first = state === null;
   state = message;
   view.show(message);
+  find("board").ariaBusy = "false";
   if (!first) view.showCursor(cursor, false);
   showHints(null);
   find("status").textContent = statusOf(opened, message);

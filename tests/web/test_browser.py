@@ -84,8 +84,7 @@ def choose(page, game, opponent, size=None):
         page.select_option("#size", label=size)
     page.select_option("#opponent", label=opponent)
     page.wait_for_selector(f"svg.board[aria-label^='{game}']")
-    page.wait_for_function("document.querySelectorAll('#moves li').length == 0")
-    page.wait_for_selector(".target.free")
+    page.wait_for_selector("#board[aria-busy=false] .target.free")
 
 
 def is_over(page):
