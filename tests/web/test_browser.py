@@ -93,10 +93,10 @@ def is_over(page):
 
 def test_a_whole_game_by_mouse_ends_with_a_sentence(page):
     choose(page, "Tic-tac-toe", "Random")
-    for _ in range(5):
-        if is_over(page):
-            break
+    while not is_over(page):
+        moves = page.locator("#moves li").count()
         page.locator(".target.free").first.click()
+        page.wait_for_function(f"document.querySelectorAll('#moves li').length > {moves}")
         page.wait_for_function(
             "document.querySelector('#status').className == 'over' || document.querySelector('.target.free')"
         )
