@@ -31,7 +31,8 @@ import anyio
 import anyio.to_thread
 import uvicorn
 from starlette.applications import Starlette
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Mount, Route, WebSocketRoute
@@ -43,8 +44,10 @@ from goishi.core.game import Game
 from goishi.errors import GoishiError, UsageError
 from goishi.networks import store
 from goishi.players.player import Decision, Maker, Player, maker
+from goishi.players.searcher import SearchPlayer
+from goishi.search.search import Limit
 from goishi.web.catalogue import Catalogue
-from goishi.web.room import Room
+from goishi.web.room import Room, Task
 
 STATIC = Path(__file__).parent / "static"
 LARGEST_MESSAGE = 64 * 1024
@@ -54,12 +57,22 @@ MOST_A_SECOND = 40
 """Messages of one socket."""
 REST_SECONDS = 300.0
 """A room where nothing happens for so long frees its trees; the game stays."""
+STOP_SECONDS = 0.1
+"""How soon a search that nobody waits for any more ends, at the latest."""
 MAKERS = 32
 """Kinds of player kept with their networks; the one not asked for longest goes."""
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
+KINDS = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".woff2": "font/woff2",
+}
 HEADERS = {
-    "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "content-security-policy": "default-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
 }
@@ -76,15 +89,27 @@ class Makers:
 
     def __call__(self, spec: str, game: Game) -> Player:
         """A new player. Takes seconds where a network is to be loaded first."""
+        kind, visits = without_visits(spec)
         with self._lock:
-            key = (spec, game.spec)
+            key = (kind, game.spec)
             if key not in self._makers:
-                self._makers[key] = maker(spec, game, threads=self._threads)
+                self._makers[key] = maker(kind, game, threads=self._threads)
             self._makers.move_to_end(key)
             while len(self._makers) > MAKERS:
                 self._makers.popitem(last=False)
             self._made += 1
-            return self._makers[key](self._made)
+            player = self._makers[key](self._made)
+        if visits is not None and isinstance(player, SearchPlayer):
+            player.name, player.limit = spec, Limit(visits=visits)
+        return player
+
+
+def without_visits(spec: str) -> tuple[str, int | None]:
+    """`net:connect4` and 50 of `net:connect4,visits=50`: the levels of a network are one kind of player."""
+    model, mark, visits = spec.rpartition(",visits=")
+    if model.startswith("net:") and mark and visits.isdecimal():
+        return model, int(visits)
+    return spec, None
 
 
 class Table:
@@ -98,21 +123,23 @@ class Table:
 
     async def run(self) -> None:
         """Until the page goes away."""
-        thinker = asyncio.create_task(self._think())
         try:
-            while True:
-                message = await self._socket.receive()
-                if message["type"] == "websocket.disconnect":
-                    break
-                async with self._turn:
-                    await self._send(await self._answer(message.get("text")))
-                    self.room.stop_outdated()
-                self._wake.set()
+            async with asyncio.TaskGroup() as group:  # neither goes on without the other
+                group.create_task(self._think())
+                try:
+                    await self._listen()
+                finally:
+                    self.room.leave()
+                    self._wake.set()
         finally:
-            self.room.leave()
-            self._wake.set()
-            await thinker
             self.room.close()
+
+    async def _listen(self) -> None:
+        while (message := await self._socket.receive())["type"] != "websocket.disconnect":
+            async with self._turn:
+                await self._send(await self._answer(message.get("text")))
+                self.room.stop_outdated()
+            self._wake.set()
 
     async def _answer(self, text: str | None) -> list[dict[str, Any]]:
         """The answers to one message; None stands for one that is no text."""
@@ -141,15 +168,29 @@ class Table:
                 except TimeoutError:
                     self.room.rest()
                 continue
-            outcome: Decision | GoishiError
-            try:
-                outcome = await anyio.to_thread.run_sync(task.run, limiter=self._limiter)
-            except GoishiError as error:
-                outcome = error
-            except Exception as error:  # a player's own fault must not end the table
-                outcome = GoishiError(f"it failed with {type(error).__name__}: {error}")
+            outcome = await self._run(task)
             async with self._turn:
                 await self._send(self.room.finish(task, outcome))
+
+    async def _run(self, task: Task) -> Decision | GoishiError:
+        """The task's outcome. A cancelled table waits for its thread too: nobody else may use the players till then."""
+        thought = asyncio.ensure_future(anyio.to_thread.run_sync(task.run, limiter=self._limiter))
+        cancelled = None
+        while not thought.done():
+            try:
+                await asyncio.wait({thought}, timeout=STOP_SECONDS)
+            except asyncio.CancelledError as error:
+                cancelled = error
+                self.room.leave()
+            self.room.stop_outdated()  # again and again: a search that had not begun yet did not hear it
+        if cancelled:
+            raise cancelled
+        try:
+            return thought.result()
+        except GoishiError as error:
+            return error
+        except Exception as error:  # a player's own fault must not end the table
+            return GoishiError(f"it failed with {type(error).__name__}: {error}")
 
     async def _send(self, messages: list[dict[str, Any]]) -> None:
         for message in messages:
@@ -188,18 +229,17 @@ class Guard:
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [
-                    *message.get("headers", []),
-                    *((key.encode(), value.encode()) for key, value in HEADERS.items()),
-                ]
+                answered = MutableHeaders(scope=message)
+                answered.update(HEADERS)
+                answered.setdefault("cache-control", "no-cache")  # asks whether a new version has come
             await send(message)
 
         return await self._app(scope, receive, send_guarded)
 
 
-def create_app(catalogue: Catalogue | None = None, hosts: tuple[str, ...] | None = None) -> ASGIApp:
-    """The site as an ASGI application; `app.state.rooms` of the inner one counts the games that are open."""
-    for ending, kind in ((".js", "text/javascript"), (".css", "text/css"), (".svg", "image/svg+xml")):
+def create_app(catalogue: Catalogue | None = None, hosts: tuple[str, ...] | None = None) -> Starlette:
+    """The site as an ASGI application; its `state.rooms` counts the games that are open."""
+    for ending, kind in KINDS.items():
         mimetypes.add_type(kind, ending)  # Windows may have been told otherwise
     offers = catalogue or Catalogue(models=store.shipped())
     threads = max(2, os.cpu_count() or 2)
@@ -228,16 +268,17 @@ def create_app(catalogue: Catalogue | None = None, hosts: tuple[str, ...] | None
 
     built = (STATIC / "index.html").is_file()
     rest = Mount("/", StaticFiles(directory=STATIC, html=True)) if built else Route("/", missing)
-    app = Starlette(routes=[Route("/api/catalogue", show_catalogue), WebSocketRoute("/play", play), rest])
+    routes = [Route("/api/catalogue", show_catalogue), WebSocketRoute("/play", play), rest]
+    app = Starlette(routes=routes, middleware=[Middleware(Guard, hosts=hosts)])
     app.state.rooms = 0
     app.state.limiter = None
-    guarded = Guard(app, hosts)
-    guarded.state = app.state  # type: ignore[attr-defined]
-    return guarded
+    return app
 
 
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens. Raises GoishiError when the port is taken or the address is not this machine's."""
+    if not 0 <= port <= 65535:
+        raise UsageError(f"There is no port {port}; ports go from 0 to 65535.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     if os.name == "posix":
@@ -245,12 +286,13 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         listener.bind((host, port))
         listener.listen()  # at once: until then another may bind to the port too
-    except OSError as error:
+    except (OSError, UnicodeError, TypeError) as error:  # the latter two of a name that cannot be one
         listener.close()
-        if error.errno == errno.EADDRINUSE:
+        reason = getattr(error, "errno", None)
+        if reason == errno.EADDRINUSE:
             other = port + 1 if port < 65535 else 8080
             raise GoishiError(f"Port {port} is in use; try another, as in --port {other}.") from None
-        if error.errno == errno.EACCES:
+        if reason == errno.EACCES:
             raise GoishiError(f"Port {port} needs more rights; try --port 8080.") from None
         raise GoishiError(f"This machine has no address {host}; try --host 127.0.0.1.") from None
     listener.set_inheritable(True)
@@ -258,19 +300,36 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve(
-    host: str = "127.0.0.1", port: int = 8080, open_browser: bool = True, say: Callable[[str], None] = print
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    open_browser: bool = True,
+    say: Callable[[str], None] | None = None,
 ) -> None:
-    """Serves the site until Ctrl-C. Port 0 takes a free one. Raises GoishiError when it cannot listen."""
+    """Serves the site until Ctrl-C. Port 0 takes a free one. Raises GoishiError when it cannot listen.
+
+    `say` takes the sentence with the site's address; it is printed otherwise.
+    """
     listener = listen(host, port)
-    app = create_app(hosts=LOOPBACK if host in LOOPBACK else None)
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{listener.getsockname()[1]}"
-    say(f"Goishi is at {address}; Ctrl-C ends it.")
+    own = host in LOOPBACK or host.startswith("127.")
+    app = create_app(hosts=(*LOOPBACK, host) if own else None)
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # an address that a browser can open
+    address = f"http://[{shown}]" if ":" in shown else f"http://{shown}"
+    address = f"{address}:{listener.getsockname()[1]}"
+    text = f"Goishi is at {address}; Ctrl-C ends it."
+    if not own:
+        text = f"Goishi is at {address}; other machines can reach it too; Ctrl-C ends it."
+    say(text) if say else print(text, flush=True)  # a program that started us may wait for it
     if open_browser and has_screen():
         timer = threading.Timer(0.5, partial(webbrowser.open, address))
         timer.daemon = True
         timer.start()
-    config = uvicorn.Config(app, log_level="warning", ws_max_size=LARGEST_MESSAGE * 2, timeout_graceful_shutdown=2)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        ws_max_size=LARGEST_MESSAGE * 2,
+        ws_per_message_deflate=False,
+        timeout_graceful_shutdown=2,
+    )
     try:
         uvicorn.Server(config).run(sockets=[listener])
     finally:

@@ -276,8 +276,8 @@ class Room:
         key = (position.game.spec, spec if kind == "move" else "hints " + spec)
 
         def run() -> Decision:
-            if self.left:
-                raise GoishiError("Nobody is there any more.")
+            if self.left or self.position is not position:
+                raise GoishiError("The game has gone on.")
             if key not in self._players:
                 self._players[key] = self.make_player(spec, position.game)
             return self._players[key].choose(position)
