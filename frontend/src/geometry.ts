@@ -6,43 +6,74 @@ export interface Spot {
   x: number;
   y: number;
 }
-const HALF = Math.sqrt(3) / 2;
 
-/** Room for labels above and to the left of the fields ... */
-export const MARGIN = 0.8;
-/** ... and for the board's edge below and to the right. */
-const END = 0.4;
+/** The radius of a hexagon. */
+export const HEX = 1 / Math.sqrt(3);
+
+export interface Margins {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+/** How large labels are written: about as large on the screen whatever the board. */
+export function labelSize(board: BoardShape): number {
+  return Math.min(0.3, 0.032 * (board.columns + (board.style === "hex" ? board.rows / 2 : 0)));
+}
+
+/** Room around the fields, for labels and the board's edge. */
+export function margins(board: BoardShape): Margins {
+  if (board.style === "points") return { left: 0.5, top: 0.5, right: 0.5, bottom: 0.5 };
+  const label = labelSize(board);
+  const top = 1.6 * label + 0.16;
+  if (board.style === "hex") return { left: 2 * label + 0.1, top: top + 0.12, right: 0.25, bottom: 0.25 };
+  const side = board.style === "drop" ? 0.2 : 1.6 * label + 0.16;
+  return { left: side, top, right: side, bottom: 0.2 };
+}
 
 /** The middle of a field, `row * columns + column`. */
 export function spot(board: BoardShape, point: number): Spot {
   const row = Math.floor(point / board.columns);
   const column = point % board.columns;
-  if (board.style === "hex") {
-    return { x: MARGIN + 0.5 + HALF * 2 * HEX * (column + row / 2) + 0.1, y: MARGIN + 0.5 + 1.5 * HEX * row };
-  }
-  return { x: MARGIN + 0.5 + column, y: MARGIN + 0.5 + row };
+  const { left, top } = margins(board);
+  if (board.style === "hex") return { x: left + 0.5 + column + row / 2, y: top + HEX + 1.5 * HEX * row };
+  return { x: left + 0.5 + column, y: top + 0.5 + row };
 }
-
-/** The radius of a hexagon. */
-export const HEX = 0.577;
 
 /** Width and height of the whole drawing. */
 export function extent(board: BoardShape): Spot {
-  if (board.style === "hex") {
-    const last = spot(board, board.rows * board.columns - 1);
-    return { x: last.x + 0.6 + MARGIN, y: last.y + 0.6 + END };
-  }
-  return { x: board.columns + MARGIN + (board.style === "drop" ? MARGIN : END), y: board.rows + MARGIN + END };
+  const last = spot(board, board.rows * board.columns - 1);
+  const { right, bottom } = margins(board);
+  return { x: last.x + 0.5 + right, y: last.y + (board.style === "hex" ? HEX : 0.5) + bottom };
+}
+
+/** A corner of the hexagon around a spot: 0 is on top, then clockwise. */
+export function corner(middle: Spot, index: number): Spot {
+  const angle = (Math.PI / 3) * index - Math.PI / 2;
+  return { x: middle.x + HEX * Math.cos(angle), y: middle.y + HEX * Math.sin(angle) };
 }
 
 /** The corners of a hexagon around a spot, as SVG points. */
 export function hexagon(middle: Spot): string {
-  return [0, 1, 2, 3, 4, 5]
-    .map((i) => {
-      const angle = (Math.PI / 3) * i - Math.PI / 2;
-      return `${(middle.x + HEX * Math.cos(angle)).toFixed(3)},${(middle.y + HEX * Math.sin(angle)).toFixed(3)}`;
-    })
-    .join(" ");
+  return inSvg([0, 1, 2, 3, 4, 5].map((index) => corner(middle, index)));
+}
+
+/** Along one side of a board of hexagons, from corner to corner. */
+export function hexSide(board: BoardShape, side: "top" | "bottom" | "left" | "right"): Spot[] {
+  const { rows, columns } = board;
+  const [count, point, corners] = {
+    top: [columns, (i: number) => i, [5, 0, 1]] as const,
+    bottom: [columns, (i: number) => (rows - 1) * columns + i, [4, 3, 2]] as const,
+    left: [rows, (i: number) => i * columns, [5, 4]] as const,
+    right: [rows, (i: number) => i * columns + columns - 1, [1, 2]] as const,
+  }[side];
+  return Array.from({ length: count }, (_, i) => corners.map((index) => corner(spot(board, point(i)), index))).flat();
+}
+
+/** Spots as SVG points. */
+export function inSvg(spots: Spot[]): string {
+  return spots.map(({ x, y }) => `${x.toFixed(3)},${y.toFixed(3)}`).join(" ");
 }
 
 /** The action of a field: the field itself, or its column where pieces fall. */

@@ -1,11 +1,12 @@
 /** The page: settings, the board, and what the keys do. */
 
-import { BoardView } from "./board";
+import { BoardView, token } from "./board";
 import { Connection } from "./connection";
 import { actionAt, step } from "./geometry";
 import type { Catalogue, FromServer, GameOffer, Hints, Opened, Opponent, Size, State } from "./protocol";
+import { commandOf } from "./state";
 import "./style.css";
-import { fieldText, lastMoveText, moveNames, percent, statusOf, winShare } from "./words";
+import { finalShare, lastMoveText, moveNames, percent, statusOf, winShare } from "./words";
 
 function find<T extends HTMLElement>(id: string): T {
   const element = document.getElementById(id);
@@ -22,11 +23,15 @@ let opened: Opened | null = null;
 let state: State | null = null;
 let hintsOn = false;
 let cursor = -1;
+let keyboard = false; // the cursor shows while a person plays by keys
 let sent: State | null = null; // where a move was made that is not answered yet
 
 const view = new BoardView(find("board"), play, aim);
 const scheme = location.protocol === "https:" ? "wss" : "ws";
-const connection = new Connection(`${scheme}://${location.host}/play`, receive, () => opening(state?.played ?? []), notice);
+const connection = new Connection(`${scheme}://${location.host}/play`, receive, () => opening(state?.played ?? []), (lost) => {
+  notice(lost ? "The connection is lost; your game is kept, trying again …" : "Connected again; your game goes on.");
+  if (!lost) setTimeout(() => find("notice").textContent?.startsWith("Connected") && notice(""), 4000);
+});
 
 function notice(text: string): void {
   find("notice").textContent = text;
@@ -45,7 +50,12 @@ function fill(select: HTMLSelectElement, labels: string[]): void {
 }
 
 function fillSizes(): void {
-  fill(size, catalogue.games[game.selectedIndex]?.sizes.map((each) => each.label) ?? []);
+  const sizes = catalogue.games[game.selectedIndex]?.sizes ?? [];
+  fill(
+    size,
+    sizes.map((each) => each.label),
+  );
+  size.disabled = sizes.length < 2;
   fillOpponents();
 }
 
@@ -60,6 +70,7 @@ function fillLevels(): void {
   if (!chosen) return;
   find("about").textContent = chosen.opponent.about;
   find("levels").hidden = chosen.opponent.levels.length < 2;
+  find("begins").hidden = chosen.opponent.levels[0]?.spec === "human";
   levels.replaceChildren(
     ...chosen.opponent.levels.map((level, index) => {
       const input = document.createElement("input");
@@ -90,6 +101,7 @@ function opening(moves: number[]) {
 function startGame(): void {
   const message = opening([]);
   state = null;
+  notice("");
   find("board").ariaBusy = "true";
   if (message) connection.send(message);
 }
@@ -102,24 +114,37 @@ function play(action: number): void {
   }
 }
 
+function undo(): void {
+  if (state?.undo) connection.send({ type: "undo" });
+}
+
 function setHints(on: boolean): void {
   hintsOn = on;
   find("hints").setAttribute("aria-pressed", String(on));
-  if (!on) showHints(null);
+  view.showHints(null);
+  showShare(state?.over ? finalShare(state) : null);
   connection.send({ type: "hints", on });
 }
 
-function showHints(hints: Hints | null): void {
+/** Who is ahead: the share of the player who begins. The bar stays while hints are on, so that nothing jumps. */
+function showShare(share: number | null): void {
+  const bar = find("bar");
+  bar.hidden = !hintsOn;
+  bar.classList.toggle("stale", share === null);
+  if (share === null || !opened) return;
+  find("bar-fill").style.width = percent(share);
+  find("bar-first").textContent = `${opened.sides[0]} ${percent(share)}`;
+  find("bar-second").textContent = `${percent(1 - share)} ${opened.sides[1]}`;
+}
+
+function showHints(hints: Hints): void {
+  if (!hintsOn || hints.ply !== state?.played.length) return;
   view.showHints(hints);
-  const share = hints && winShare(hints);
-  find("bar").hidden = share === null;
-  if (share !== null && opened) {
-    find("bar-fill").style.width = percent(share);
-    find("bar-text").textContent = `${opened.sides[0]} ${percent(share)} · ${opened.sides[1]} ${percent(1 - share)}`;
-  }
+  showShare(winShare(hints));
 }
 
 function aim(point: number, aimed: boolean): void {
+  keyboard = false;
   moveCursor(point, aimed);
   if (aimed && opened) notice(`Touch ${opened.names[actionAt(opened.board, point)]} again to play there.`);
 }
@@ -127,7 +152,6 @@ function aim(point: number, aimed: boolean): void {
 function moveCursor(point: number, visible: boolean): void {
   cursor = point;
   view.showCursor(point, visible);
-  if (visible && opened && state) find("spoken").textContent = fieldText(opened, state, point);
 }
 
 function receive(message: FromServer): void {
@@ -136,25 +160,37 @@ function receive(message: FromServer): void {
     return notice(message.text);
   }
   if (message.type === "hints") return showHints(message);
-  if (message.type === "opened") {
-    opened = message;
-    view.open(message);
-    cursor = Math.floor(message.board.rows / 2) * message.board.columns + Math.floor(message.board.columns / 2);
-    find("goal").textContent = `${message.title}. ${message.goal}`;
-    find("pass").hidden = !message.board.passes;
-    document.title = `Goishi: ${message.title}`;
-    return;
-  }
+  if (message.type === "opened") return showGame(message);
+  showState(message);
+}
+
+function showGame(message: Opened): void {
+  const other = opened?.game !== message.game;
+  opened = message;
+  view.open(message);
+  const { rows, columns, passes } = message.board;
+  if (other) cursor = Math.floor(rows / 2) * columns + Math.floor(columns / 2);
+  find("goal").textContent = message.goal;
+  find("pass").hidden = !passes;
+  find("table").className = `${message.pieces} ${message.name}`;
+  find("bar-first").textContent = message.sides[0];
+  find("bar-second").textContent = message.sides[1];
+  find("bar-fill").style.width = "50%";
+  document.title = `${message.title} · Goishi`;
+}
+
+function showState(message: State): void {
   if (!opened) return;
-  const first = state === null;
   state = message;
-  view.show(message);
   find("board").ariaBusy = "false";
-  if (!first) view.showCursor(cursor, false);
-  showHints(null);
-  find("status").textContent = statusOf(opened, message);
+  view.show(message);
+  moveCursor(cursor, keyboard);
+  showShare(message.over ? finalShare(message) : null);
+  const status = find("status");
+  status.className = message.over ? "over" : message.thinking ? "thinking" : "";
+  const shown = message.over ? message.winner : message.turn;
+  status.replaceChildren(...(shown ? [token(opened.pieces, shown)] : []), statusOf(opened, message));
   find("spoken").textContent = lastMoveText(opened, message);
-  find("status").className = message.over ? "over" : message.thinking ? "thinking" : "";
   find<HTMLButtonElement>("undo").disabled = !message.undo;
   const pass = opened.names.indexOf("pass");
   find<HTMLButtonElement>("pass").disabled = !(message.yours && message.actions.includes(pass));
@@ -171,18 +207,28 @@ function receive(message: FromServer): void {
 
 document.addEventListener("keydown", (event) => {
   const at = event.target as HTMLElement;
-  if (event.ctrlKey || event.metaKey || event.altKey || at.closest("select, input, summary")) return;
-  if (event.key.startsWith("Arrow") && opened) {
+  const command = commandOf(event.key);
+  if (!command || !opened || event.ctrlKey || event.metaKey || event.altKey || at.closest("select")) return;
+  if (command === "move") {
+    if (at.closest("input, summary")) return;
     event.preventDefault();
+    keyboard = true;
+    (document.activeElement as HTMLElement | null)?.blur();
     moveCursor(step(opened.board, cursor, event.key), true);
-  } else if (event.key === "Enter" && opened && !at.closest("button")) {
+    return;
+  }
+  if (event.repeat) return;
+  if (command === "play") {
+    if (at.closest("button, input, summary") || (event.key === " " && !at.closest(".target"))) return;
+    event.preventDefault();
+    keyboard = true;
     play(actionAt(opened.board, cursor));
-  } else if (event.key.toLowerCase() === "u") connection.send({ type: "undo" });
-  else if (event.key.toLowerCase() === "n") startGame();
-  else if (event.key.toLowerCase() === "h") setHints(!hintsOn);
+  } else if (command === "undo") undo();
+  else if (command === "new") startGame();
+  else setHints(!hintsOn);
 });
 
-find("undo").addEventListener("click", () => connection.send({ type: "undo" }));
+find("undo").addEventListener("click", undo);
 find("new").addEventListener("click", startGame);
 find("hints").addEventListener("click", () => setHints(!hintsOn));
 find("pass").addEventListener("click", () => opened && play(opened.names.indexOf("pass")));
@@ -192,10 +238,12 @@ opponent.addEventListener("change", fillLevels);
 find("settings").addEventListener("change", startGame);
 find("settings").addEventListener("submit", (event) => event.preventDefault());
 
-window.addEventListener("goishi-drop", () => connection.drop()); // for a test of what a lost connection does
+window.addEventListener("online", () => connection.connect());
+document.addEventListener("visibilitychange", () => document.hidden || connection.connect());
 
 async function begin(): Promise<void> {
   const answer = await fetch("api/catalogue");
+  if (!answer.ok) throw new Error(answer.statusText);
   catalogue = (await answer.json()) as Catalogue;
   fill(
     game,

@@ -43,3 +43,8 @@ export function winShare(hints: Hints): number | null {
 export function percent(share: number): string {
   return `${Math.round(share * 100)}%`;
 }
+
+/** The share of the player who begins in a game that is over. */
+export function finalShare(state: State): number {
+  return (1 + state.winner) / 2;
+}

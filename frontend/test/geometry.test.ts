@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { actionAt, extent, landing, spot, starPoints, step } from "../src/geometry";
+import { actionAt, extent, hexSide, landing, margins, spot, starPoints, step } from "../src/geometry";
 import type { BoardShape } from "../src/protocol";
 
 const board = (style: BoardShape["style"], rows: number, columns = rows): BoardShape => ({ rows, columns, style, passes: false });
@@ -8,16 +8,30 @@ describe("geometry", () => {
   it("keeps every field of every style inside the drawing, none on another", () => {
     for (const shape of [board("points", 15), board("cells", 3), board("drop", 6, 7), board("hex", 11)]) {
       const size = extent(shape);
-      const seen: { x: number; y: number }[] = [];
-      for (let point = 0; point < shape.rows * shape.columns; point++) {
-        const place = spot(shape, point);
-        expect(place.x).toBeGreaterThan(0.5);
-        expect(place.y).toBeGreaterThan(0.5);
-        expect(place.x).toBeLessThan(size.x - 0.5);
-        expect(place.y).toBeLessThan(size.y - 0.5);
-        for (const other of seen) expect(Math.hypot(place.x - other.x, place.y - other.y)).toBeGreaterThan(0.9);
-        seen.push(place);
-      }
+      const spots = Array.from({ length: shape.rows * shape.columns }, (_, point) => spot(shape, point));
+      expect(spots.every(({ x, y }) => x >= 0.5 && y >= 0.5 && x <= size.x - 0.5 && y <= size.y - 0.5)).toBe(true);
+      const apart = spots.flatMap((a, i) => spots.slice(i + 1).map((b) => Math.hypot(a.x - b.x, a.y - b.y)));
+      expect(Math.min(...apart)).toBeCloseTo(1);
+    }
+  });
+
+  it("leaves room for labels on the left and above", () => {
+    for (const shape of [board("points", 15), board("cells", 8), board("hex", 5)]) {
+      expect(margins(shape).left).toBeGreaterThan(0.2);
+      expect(margins(shape).top).toBeGreaterThan(0.2);
+    }
+  });
+
+  it("closes the four sides of a board of hexagons into one line around it", () => {
+    const shape = board("hex", 5, 7);
+    const [top, right, bottom, left] = (["top", "right", "bottom", "left"] as const).map((side) => hexSide(shape, side));
+    const same = (a: { x: number; y: number }, b: { x: number; y: number }) => Math.hypot(a.x - b.x, a.y - b.y);
+    expect(same(top!.at(-1)!, right![0]!)).toBeCloseTo(0);
+    expect(same(right!.at(-1)!, bottom!.at(-1)!)).toBeCloseTo(0);
+    expect(same(bottom![0]!, left!.at(-1)!)).toBeCloseTo(0);
+    expect(same(left![0]!, top![0]!)).toBeCloseTo(0);
+    for (const side of [top!, right!, bottom!, left!]) {
+      side.slice(1).forEach((each, i) => expect(same(each, side[i]!)).toBeLessThan(0.58)); // along one edge, or none
     }
   });
 
