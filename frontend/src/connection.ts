@@ -1,8 +1,8 @@
 /** One game's websocket; when it breaks, another takes the game up where it was. */
 
 import type { FromServer, ToServer } from "./protocol";
+import type { Open } from "./state";
 
-type Open = Extract<ToServer, { type: "open" }>;
 const TRY_AGAIN_LATER = 1013; // the server is full, and has said so
 
 export class Connection {

@@ -4,7 +4,8 @@ import { BoardView, token } from "./board";
 import { Connection } from "./connection";
 import { actionAt, step } from "./geometry";
 import type { Catalogue, FromServer, GameOffer, Hints, Opened, Opponent, Size, State } from "./protocol";
-import { commandOf } from "./state";
+import { answers, commandOf } from "./state";
+import type { Open } from "./state";
 import "./style.css";
 import { finalShare, lastMoveText, moveNames, percent, statusOf, winShare } from "./words";
 
@@ -22,6 +23,8 @@ let catalogue: Catalogue = { games: [] };
 let opened: Opened | null = null;
 let state: State | null = null;
 let hintsOn = false;
+let asked: Open | null = null; // the game that was opened last ...
+let current = false; // ... and whether what comes now is about it
 let cursor = -1;
 let keyboard = false; // the cursor shows while a person plays by keys
 let sent: State | null = null; // where a move was made that is not answered yet
@@ -91,16 +94,18 @@ function checked(name: string): string {
   return document.querySelector<HTMLInputElement>(`input[name=${name}]:checked`)?.value ?? "";
 }
 
-function opening(moves: number[]) {
+function opening(moves: number[]): Open | null {
   const chosen = offer();
   if (!chosen) return null;
-  const begins = checked("begins") === "opponent" ? ("opponent" as const) : ("you" as const);
-  return { type: "open" as const, game: chosen.size.spec, opponent: checked("level"), begins, moves, hints: hintsOn };
+  const begins = checked("begins") === "opponent" ? "opponent" : "you";
+  return { type: "open", game: chosen.size.spec, opponent: checked("level"), begins, moves, hints: hintsOn };
 }
 
 function startGame(): void {
   const message = opening([]);
   state = null;
+  asked = message;
+  current = false;
   notice("");
   find("board").ariaBusy = "true";
   if (message) connection.send(message);
@@ -159,9 +164,11 @@ function receive(message: FromServer): void {
     sent = null;
     return notice(message.text);
   }
-  if (message.type === "hints") return showHints(message);
-  if (message.type === "opened") return showGame(message);
-  showState(message);
+  if (message.type === "opened") current = asked !== null && answers(asked, message);
+  if (!current) return;
+  if (message.type === "hints") showHints(message);
+  else if (message.type === "opened") showGame(message);
+  else showState(message);
 }
 
 function showGame(message: Opened): void {

@@ -1,6 +1,8 @@
 /** What a new state means for what is on the screen. Pure. */
 
-import type { State } from "./protocol";
+import type { Opened, State, ToServer } from "./protocol";
+
+export type Open = Extract<ToServer, { type: "open" }>;
 
 /** Fields whose piece is new (it lands) or has changed sides (it turns), after a move; none after an undo or a new game. */
 export function changes(before: State | null, after: State): { landed: Set<number>; turned: Set<number> } {
@@ -24,4 +26,9 @@ export function commandOf(key: string): Command | null {
   if (key.startsWith("Arrow")) return "move";
   if (key === "Enter" || key === " ") return "play";
   return LETTERS.get(key.toLowerCase()) ?? null;
+}
+
+/** Is this the game that was asked for last, not one that the person has left meanwhile? */
+export function answers(asked: Open, opened: Opened): boolean {
+  return opened.game === asked.game && opened.opponent === asked.opponent && opened.begins === asked.begins;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { State } from "../src/protocol";
-import { changes, commandOf } from "../src/state";
+import type { Opened, State } from "../src/protocol";
+import { answers, changes, commandOf } from "../src/state";
+import type { Open } from "../src/state";
 import { finalShare } from "../src/words";
 
 const state: State = {
@@ -9,6 +10,15 @@ const state: State = {
 };
 
 describe("state", () => {
+  it("tells the game asked for last from one that was left meanwhile", () => {
+    const asked: Open = { type: "open", game: "hex:size=5", opponent: "human", begins: "you", moves: [], hints: false };
+    const opened = { ...asked, type: "opened" } as unknown as Opened;
+    expect(answers(asked, opened)).toBe(true);
+    expect(answers(asked, { ...opened, game: "hex:size=7" })).toBe(false);
+    expect(answers(asked, { ...opened, opponent: "random" })).toBe(false);
+    expect(answers(asked, { ...opened, begins: "opponent" })).toBe(false);
+  });
+
   it("lets new pieces land and others turn after a move", () => {
     const before = { ...state, played: [0, 1], stones: [1, -1, 0, 0] };
     const after = { ...state, played: [0, 1, 2], stones: [1, 1, 1, 0] };

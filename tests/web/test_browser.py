@@ -213,6 +213,23 @@ def test_a_finger_aims_at_small_fields_before_it_plays(browser, site):
     context.close()
 
 
+def test_answers_about_a_game_that_was_left_are_not_shown(page):
+    """Settings changed in a row: each asks for a game, and only the last one may ever be seen."""
+    page.evaluate(
+        "() => { window.seen = new Set(); new MutationObserver(() => {"
+        " const board = document.querySelector('svg.board'); board && seen.add(board.getAttribute('aria-label')); })"
+        ".observe(document.querySelector('#board'), { childList: true }); }"
+    )
+    page.evaluate(
+        "() => { const pick = (id, text) => { const list = document.getElementById(id);"
+        " list.selectedIndex = [...list.options].findIndex(option => option.label === text);"
+        " list.dispatchEvent(new Event('change', { bubbles: true })); };"
+        " pick('game', 'Hex'); pick('size', '5 × 5'); pick('opponent', 'A friend'); }"
+    )
+    page.wait_for_selector("#board[aria-busy=false] .target.free")
+    assert page.evaluate("[...seen]") == ["Hex, 5 by 5"]
+
+
 def test_two_quick_clicks_make_one_move_and_no_complaint(page):
     choose(page, "Tic-tac-toe", "Random")
     page.evaluate(
