@@ -40,7 +40,6 @@ class Trainer:
     """A network in training."""
 
     def __init__(self, game: Game, module: Module, settings: Learning, seed: int):
-        torch.set_flush_denormal(True)
         torch.set_num_threads(settings.threads or max(1, runtime.cores() // 2))
         self.game, self.settings = game, settings
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -67,10 +66,14 @@ class Trainer:
             group["lr"] = rate
         self.module.train()
         sums = np.zeros(4)
-        for _ in range(steps):
-            sums += self._step(replay, replay.draw(self.settings.batch, window, self.rng))
-            self.steps += 1
-            self._follow()
+        torch.set_flush_denormal(True)  # of this thread: tiny gradients would cost a processor dear
+        try:
+            for _ in range(steps):
+                sums += self._step(replay, replay.draw(self.settings.batch, window, self.rng))
+                self.steps += 1
+                self._follow()
+        finally:
+            torch.set_flush_denormal(False)
         return Losses(*(sums / max(1, steps)).tolist())
 
     def _step(self, replay: Replay, rows: np.ndarray) -> list[float]:
@@ -184,6 +187,10 @@ class Trainer:
                     state.setdefault(int(index), {})[key] = array
             whole = self.optimizer.state_dict()
             self.optimizer.load_state_dict(whole | {"state": state})
+            for parameter, entry in self.optimizer.state.items():
+                for key, value in entry.items():
+                    if value.shape == parameter.shape:  # in the parameter's memory order, which a fused step goes by
+                        entry[key] = torch.empty_like(parameter).copy_(value)
             self.steps = int(facts["trainer"]["steps"])
             self.rng.bit_generator.state = facts["trainer"]["rng"]
             return facts["run"]
