@@ -6,7 +6,17 @@ import sys
 import pytest
 
 from goishi.core import registry
-from goishi.core.check import Report, check, check_file
+from goishi.core.check import (
+    CLAIMS,
+    COMPILE_SECONDS,
+    COMPILES,
+    Report,
+    _crashed,
+    _endless,
+    check,
+    check_file,
+    examine,
+)
 from goishi.errors import UnknownGame
 
 GAME = """\
@@ -194,22 +204,54 @@ def test_a_syntax_error_is_told_with_its_line(write):
 
 
 @pytest.mark.parametrize(
-    ("edit", "told"),
+    ("edits", "told"),
     [
         (
-            (COUNT_UP, "    while state.stones < 100:\n        state.player = 1\n"),
-            r"play did not return within 3 s.*line 2[23]",
+            [(COUNT_UP, "    while state.stones < 100:\n        state.player = 1\n")],
+            r"plain Python: play did not return within 1 s.*line 2[23]\.",
         ),
-        (("def start", "while True:\n    pass\n\n\ndef start"), r"the file did not return within 3 s.*line (8|9|10)\."),
         (
-            (COUNT_UP, "    bump(state)\n\n\ndef bump(state):\n    while True:\n        state.stones = 1\n"),
-            r"play did not return within 3 s.*in bump",
+            [("def start", "while True:\n    pass\n\n\ndef start")],
+            r"is a game: the file did not return within 1 s.*line (8|9|10)\.",
+        ),
+        (
+            [(COUNT_UP, "    bump(state)\n\n\ndef bump(state):\n    while True:\n        state.stones = 1\n")],
+            r"plain Python: play did not return within 1 s.*in bump\.",
+        ),
+        (
+            [(COUNT_UP, "    sum(itertools.repeat(1))\n"), ("from goishi", "import itertools\nfrom goishi")],
+            r"plain Python: play did not return within 1 s.*line 23\.",
+        ),
+        (
+            # an int8 shifted stays one in NumPy and widens in numba
+            [(COUNT_UP, COUNT_UP + "    while state.player << 7 > 0:\n        state.stones = 1\n")],
+            r"compiled and plain rules agree: the compiled rules did not return within 1 s, where the plain ones did",
         ),
     ],
-    ids=["play", "file", "helper"],
+    ids=["play", "file", "helper", "python held up", "compiled"],
 )
-def test_an_endless_loop_ends_with_a_sentence(write, edit, told):
-    assert re.search(told, broken(check_file(write(edit), seconds=3)))
+def test_an_endless_loop_ends_with_a_sentence(write, edits, told):
+    assert re.search(told, broken(check_file(write(*edits), seconds=1)))
+
+
+def test_the_clock_does_not_run_while_numba_compiles(write):
+    game, claim, allowed = registry.find(write()), [""], dict[str, set[float | None]]()
+    for _ in examine(
+        game,
+        enter=lambda name: claim.append(name),
+        beat=lambda seconds=None: allowed.setdefault(claim[-1], set()).add(seconds),
+    ):
+        pass
+    assert allowed.pop(COMPILES) == {COMPILE_SECONDS}
+    assert set().union(*allowed.values()) == {None}
+    assert [len(kernel.signatures) for kernel in game.kernels()] == [1] * 5, "none is compiled again by a later claim"
+
+
+@pytest.mark.parametrize("claim", [claim for claim, _, _ in CLAIMS])
+def test_only_claims_about_compiled_rules_blame_them(claim):
+    about_compiled = claim in [each[0] for each in CLAIMS[-3:]]
+    assert ("the compiled rules did not return" in _endless([], claim, 3)) == about_compiled
+    assert ("the compiled rules crashed" in _crashed([], claim, -11)) == about_compiled
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a process dies in another way there")

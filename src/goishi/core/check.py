@@ -1,16 +1,19 @@
 """Is a game's file right? Random games show whether its rules keep the promises that everything else builds on.
 
 `check` tries a game in this process. `check_file` does it in a process of its own, so that an endless loop or a crash
-in the rules ends that process and becomes a sentence.
+in the rules ends that process and becomes a sentence. What is timed is one step of the game: neither the start of that
+process nor numba's work counts.
 
 Shapes: M positions of a random game, S symmetries, A actions, C H W planes, P = H * W points.
 """
 
 import faulthandler
 import json
+import os
 import re
 import subprocess
 import sys
+import threading
 import time
 import traceback
 import warnings
@@ -28,7 +31,14 @@ from goishi.errors import BadGame, IllegalMove, UnknownGame
 GAMES = 10
 MOST_MOVES = 10_000
 BUDGET_SECONDS = 2.0  # what one claim spends at most on examples beyond its first
-LOADS = "the file is a game"
+COMPILE_SECONDS = 600.0  # what numba may take for one kernel, however slow the machine is
+LOCKED_SECONDS = 5.0  # added to a step's limit where Python's lock is held all the time
+LOADS, COMPILES = "the file is a game", "the rules compile"
+
+Beat = Callable[..., None]
+"""Called before each step, so that a watcher knows a slow game from an endless rule; a number of seconds given to it
+is what this one step may take."""
+Frame = tuple[str, int, str]  # file, line, function
 
 
 class Claim(NamedTuple):
@@ -67,10 +77,10 @@ class Walk(NamedTuple):
 class Trial:
     """A game under test, and random games of it."""
 
-    def __init__(self, game: Game, seed: int, beat: Callable[[], None]):
+    def __init__(self, game: Game, seed: int, beat: Beat):
         self.game = game
         self.rng = np.random.default_rng(seed)
-        self.beat = beat  # called all the time, so that a watcher knows a slow game from an endless rule
+        self.beat = beat
         self.start, self.legal, self.play, self.over, self.score, self.encode = (
             getattr(game.module, rule) for rule in RULES
         )
@@ -135,13 +145,13 @@ def check(game: Game, seed: int = 0) -> Report:
 
 
 def examine(
-    game: Game, seed: int = 0, enter: Callable[[str], None] | None = None, beat: Callable[[], None] | None = None
+    game: Game, seed: int = 0, enter: Callable[[str], None] | None = None, beat: Beat | None = None
 ) -> Iterator[Claim]:
     """The claims one by one; ends after one without which the rest means nothing.
 
     `enter` hears each claim before it is tried; `beat` is called all the time meanwhile.
     """
-    trial = Trial(game, seed, beat or (lambda: None))
+    trial = Trial(game, seed, beat or (lambda *seconds: None))
     for claim, try_it, fatal in CLAIMS:
         if enter:
             enter(claim)
@@ -304,18 +314,18 @@ def _shown(trial: Trial) -> None:
 
 
 def _compiles(trial: Trial) -> None:
-    states = trial.walks[0].states[:1].copy()
+    states, actions = trial.walks[0].states[:1].copy(), trial.game.actions
     try:
         kernels = trial.game.kernels()
-        for kernel in (
-            lambda: kernels.start(states),
-            lambda: _look(kernels, states, trial.game.actions),
-            lambda: kernels.encode(states, np.zeros((1, *trial.game.planes), np.float32)),
+        for kernel in (  # without a position nothing runs, so that only numba's work is waited for
+            lambda: kernels.start(states[:0]),
+            lambda: _look(kernels, states[:0], actions),
+            lambda: kernels.encode(states[:0], np.zeros((0, *trial.game.planes), np.float32)),
             lambda: _play(kernels, states, np.zeros(0, np.int32)),
             lambda: kernels.rollout(states[:0], np.zeros(0, np.uint64), np.zeros(0, np.float32)),
         ):
+            trial.beat(COMPILE_SECONDS)
             kernel()
-            trial.beat()
     except Exception as error:
         rules = compile_rules(trial.game.module, trial.game.spec)
         state, action = states[0], np.int32(np.argmax(trial.walks[0].masks[0]))
@@ -328,6 +338,7 @@ def _compiles(trial: Trial) -> None:
             "play": (state, action),
         }
         for rule, given in arguments.items():
+            trial.beat(COMPILE_SECONDS)
             try:
                 rules[rule](*given)
             except Exception as found:
@@ -412,7 +423,7 @@ CLAIMS: tuple[tuple[str, Callable[[Trial], str | None], bool], ...] = (
     ("encode writes finite numbers", _finite, False),
     ("symmetries permute planes, legal actions and results", _symmetric, False),
     ("every action has a name and every position a picture", _shown, False),
-    ("the rules compile", _compiles, True),
+    (COMPILES, _compiles, True),
     ("compiled and plain rules agree", _agree, False),
     ("what is not legal is refused", _refuses, False),
     ("random playouts of the compiled rules end", _playouts, False),
@@ -473,17 +484,25 @@ def check_file(spec: str, seconds: float = 60.0, seed: int = 0) -> Report:
     """
     command = [sys.executable, "-c", "from goishi.core.check import _child; _child()", spec, str(seconds), str(seed)]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", errors="replace", check=False)
+    name = Path(spec.split(".py", 1)[0] + ".py" if ".py" in spec else f"{spec.split(':', 1)[0]}.py").name
     claims: list[Claim] = []
-    entered, label = LOADS, spec
+    entered, label, stuck = LOADS, spec, None
     for line in done.stdout.splitlines():
         message = json.loads(line)
         if "unknown" in message:
             raise UnknownGame(message["unknown"])
         entered = message.get("enter", entered)
         label = message.get("spec", label)
+        stuck = message.get("stuck", stuck)
         claims += [Claim(*claim) for claim in message.get("claims", ())]
     if done.returncode != 0:
-        claims.append(Claim(entered, False, _last_words(done.stderr, done.returncode, spec, seconds)))
+        told = re.findall(r'File "([^"]+)", line (\d+) in (\S+)', done.stderr)  # by Python's fault handler
+        if stuck is None and "Timeout (" in done.stderr:
+            stuck = told
+        frames = [(Path(file).name, int(line), function) for file, line, function in stuck or told]
+        own = [frame for frame in frames if frame[0] == name]
+        detail = _crashed(own, entered, done.returncode) if stuck is None else _endless(own, entered, seconds)
+        claims.append(Claim(entered, False, detail))
     return Report(label, claims)
 
 
@@ -491,24 +510,22 @@ def _child() -> None:
     """Checks the game named in `sys.argv`, telling each step on stdout as JSON, one object a line."""
     spec, seconds, seed = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
     out, sys.stdout = sys.stdout, sys.stderr  # rules that print do not disturb the report
-    last = 0.0
 
     def tell(**message: Any) -> None:
         print(json.dumps(message), file=out, flush=True)
 
-    def beat() -> None:
-        nonlocal last
-        if time.monotonic() - last > 0.2:
-            last = time.monotonic()
-            faulthandler.dump_traceback_later(seconds, exit=True)
+    def end(frames: list[Frame]) -> None:
+        tell(stuck=frames)
+        os._exit(1)
+
+    registry.names()  # what the first look-up of any game costs is not this game's
+    faulthandler.enable()
+    watch = Watch(seconds, end)
 
     def enter(claim: str) -> None:
-        nonlocal last
-        last = 0.0
-        beat()
         tell(enter=claim)
+        watch.beat()
 
-    faulthandler.enable()
     enter(LOADS)
     try:
         game = registry.find(spec)
@@ -517,27 +534,79 @@ def _child() -> None:
     except BadGame as error:
         return tell(claims=[Claim(LOADS, False, str(error))])
     tell(spec=game.spec, claims=[Claim(LOADS, True)])
-    for claim in examine(game, seed, enter, beat):
+    for claim in examine(game, seed, enter, watch.beat):
         tell(claims=[claim])
     faulthandler.cancel_dump_traceback_later()
     return None
 
 
-def _last_words(text: str, status: int, spec: str, seconds: float) -> str:
-    """Why the child ended early, from what Python's fault handler left on stderr (most recent call first)."""
-    frames = re.findall(r'File "([^"]+)", line (\d+) in (\S+)', text)
-    name = Path(spec.split(".py", 1)[0] + ".py" if ".py" in spec else f"{spec.split(':', 1)[0]}.py").name
-    own = [(line, function) for file, line, function in frames if Path(file).name == name]
-    if "Timeout (" in text:
-        if not own:
-            return f"the compiled rules did not return within {seconds:g} s, where the plain ones did."
-        rule = next((function for _, function in reversed(own) if function in RULES), own[-1][1])
-        rule = "the file" if rule == "<module>" else rule
-        line, function = own[0]
-        inside = f", in {function}" if function not in (rule, "<module>") else ""
-        return f"{rule} did not return within {seconds:g} s: look for an endless loop at {name}, line {line}{inside}."
+class Watch:
+    """Tells where the main thread is when one of its steps takes too long.
+
+    Python's fault handler could do so by itself, but it reads the frames of a thread that runs on meanwhile: what it
+    tells may be cut short. So it stands in only where code holds Python's lock all the time and the frames stand still.
+    """
+
+    def __init__(self, seconds: float, late: Callable[[list[Frame]], None]):
+        """late hears, in a thread of its own, where the step is that takes longer than so many seconds."""
+        self._seconds = seconds
+        self._late = late
+        self._main = threading.get_ident()
+        self._step = (time.monotonic(), seconds)  # begun, allowed
+        self._armed = (0.0, 0.0)
+        self.beat()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def beat(self, seconds: float | None = None) -> None:
+        """The next step begins."""
+        now, allowed = time.monotonic(), seconds or self._seconds
+        self._step = (now, allowed)
+        begun, armed = self._armed
+        if now - begun > 0.2 or armed != allowed:
+            self._armed = (now, allowed)
+            faulthandler.dump_traceback_later(allowed + LOCKED_SECONDS, exit=True)
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(0.05)
+            step = begun, allowed = self._step
+            frame = sys._current_frames().get(self._main)
+            if frame is None:
+                return
+            if time.monotonic() - begun > allowed and step is self._step:
+                walked = traceback.walk_stack(frame)  # innermost first
+                self._late([(f.f_code.co_filename, line, f.f_code.co_name) for f, line in walked])
+                return
+
+
+def _endless(own: list[Frame], claim: str, seconds: float) -> str:
+    """Where a step did not end; `own` are its frames in the game's file, innermost first."""
+    late = f"did not return within {seconds:g} s"
     if own:
-        return f"Python crashed (status {status}) at {name}, line {own[0][0]}, in {own[0][1]}."
-    return (
-        f"the compiled rules crashed (status {status}): look for an index outside an array, or a wrong type in State."
-    )
+        rule = next((function for _, _, function in reversed(own) if function in RULES), own[-1][2])
+        rule = "the file" if rule == "<module>" else rule
+        name, line, function = own[0]
+        inside = f", in {function}" if function not in (rule, "<module>") else ""
+        return f"{rule} {late}: look for an endless loop at {name}, line {line}{inside}."
+    if claim == COMPILES:
+        return f"numba did not compile the rules within {COMPILE_SECONDS:g} s: make them simpler."
+    if _runs_compiled(claim):
+        return (
+            f"the compiled rules {late}, where the plain ones did: look for a wrong type or an index outside an array."
+        )
+    return f"a step outside the game's file {late}: allow more with --seconds {2 * seconds:g}."
+
+
+def _crashed(own: list[Frame], claim: str, status: int) -> str:
+    """Where Python crashed; `own` are its frames in the game's file, innermost first."""
+    if own:
+        return f"Python crashed (status {status}) at {own[0][0]}, line {own[0][1]}, in {own[0][2]}."
+    if _runs_compiled(claim):
+        return f"the compiled rules crashed (status {status}): look for a wrong type or an index outside an array."
+    return f"Python crashed (status {status}) outside the game's file."
+
+
+def _runs_compiled(claim: str) -> bool:
+    """Do compiled rules run for this claim?"""
+    names = [each for each, _, _ in CLAIMS]
+    return claim in names[names.index(COMPILES) + 1 :]
