@@ -47,8 +47,9 @@ export class BoardView {
       class: `board ${board.style} ${opened.pieces} ${opened.name}`,
       role: "group",
       "aria-label": `${opened.title}, ${board.columns} by ${board.rows}`,
-      style: `--label: ${labelSize(board).toFixed(3)}px; --most: ${Math.round(size.x * 8)}rem`,
     });
+    this.svg.style.setProperty("--label", `${labelSize(board).toFixed(3)}px`);
+    this.svg.style.setProperty("--most", `${Math.round(size.x * 8)}rem`);
     this.svg.append(make("defs", {}, shading("first"), shading("second")));
     for (const name of LAYERS) {
       this.layers[name] = make("g", { class: name });
@@ -80,7 +81,7 @@ export class BoardView {
       drawn.classList.toggle("fresh", landed.has(point));
       drawn.classList.toggle("turned", turned.has(point));
       drawn.classList.toggle("lit", lit);
-      if (board.style === "drop") drawn.setAttribute("style", `--fall: ${-middle.y}px`);
+      if (board.style === "drop") drawn.style.setProperty("--fall", `${-middle.y}px`);
       pieces.push(drawn);
       const last = point === state.last;
       if (lit || last) marks.push(...this.mark(opened, middle, stone, lit, last));

@@ -3,11 +3,13 @@
 import { BoardView, token } from "./board";
 import { Connection } from "./connection";
 import { actionAt, step } from "./geometry";
-import type { Catalogue, FromServer, GameOffer, Hints, Opened, Opponent, Size, State } from "./protocol";
+import type { Catalogue, FromServer, Hints, Opened, State } from "./protocol";
+import { choose, recall, remember, USUAL } from "./settings";
+import type { Choice, Settings } from "./settings";
 import { answers, commandOf } from "./state";
 import type { Open } from "./state";
 import "./style.css";
-import { finalShare, lastMoveText, moveNames, percent, statusOf, winShare } from "./words";
+import { choiceText, finalShare, lastMoveText, moveNames, percent, statusOf, winShare } from "./words";
 
 function find<T extends HTMLElement>(id: string): T {
   const element = document.getElementById(id);
@@ -19,10 +21,15 @@ const game = find<HTMLSelectElement>("game");
 const size = find<HTMLSelectElement>("size");
 const opponent = find<HTMLSelectElement>("opponent");
 const levels = find("levels").querySelector<HTMLElement>(".choices")!;
+const fold = find<HTMLDetailsElement>("fold");
+const narrow = window.matchMedia("(max-width: 52rem)"); // as in the style sheet
+const storage = () => window.localStorage;
+const remembered = recall(storage);
+let wanted: Settings = remembered ?? USUAL;
+let choice: Choice | null = null; // what is on offer of what is wanted
 let catalogue: Catalogue = { games: [] };
 let opened: Opened | null = null;
 let state: State | null = null;
-let hintsOn = false;
 let asked: Open | null = null; // the game that was opened last ...
 let current = false; // ... and whether what comes now is about it
 let cursor = -1;
@@ -40,54 +47,59 @@ function notice(text: string): void {
   find("notice").textContent = text;
 }
 
-function offer(): { game: GameOffer; size: Size; opponent: Opponent } | null {
-  const chosen = catalogue.games[game.selectedIndex];
-  const board = chosen?.sizes[size.selectedIndex];
-  const other = board?.opponents[opponent.selectedIndex];
-  return chosen && board && other ? { game: chosen, size: board, opponent: other } : null;
-}
-
-function fill(select: HTMLSelectElement, labels: string[]): void {
+function fill(select: HTMLSelectElement, labels: string[], chosen: number): void {
   select.replaceChildren(...labels.map((label) => new Option(label)));
-  select.selectedIndex = 0;
+  select.selectedIndex = chosen;
+  select.disabled = labels.length < 2;
 }
 
-function fillSizes(): void {
-  const sizes = catalogue.games[game.selectedIndex]?.sizes ?? [];
-  fill(
-    size,
-    sizes.map((each) => each.label),
-  );
-  size.disabled = sizes.length < 2;
-  fillOpponents();
+/** Shows what is on offer, with what is wanted chosen wherever it is among that. */
+function showSettings(): void {
+  const before = choice;
+  choice = choose(catalogue, wanted);
+  if (!choice) return;
+  const { opponents } = choice.size;
+  const { games } = catalogue;
+  const { sizes } = choice.game;
+  fill(game, games.map(({ title }) => title), games.indexOf(choice.game));
+  fill(size, sizes.map(({ label }) => label), sizes.indexOf(choice.size));
+  fill(opponent, opponents.map(({ name }) => name), opponents.indexOf(choice.opponent));
+  find("about").textContent = choice.opponent.about;
+  find("levels").hidden = choice.opponent.levels.length < 2;
+  find("begins").hidden = choice.level.spec === "human";
+  find("choice").textContent = choiceText(choice);
+  if (choice.opponent === before?.opponent) return; // the level that was just chosen keeps the focus
+  const { label: chosen } = choice.level;
+  levels.replaceChildren(...choice.opponent.levels.map(({ label }) => radio(label, label === chosen)));
 }
 
-function fillOpponents(): void {
-  const board = catalogue.games[game.selectedIndex]?.sizes[size.selectedIndex];
-  fill(opponent, board?.opponents.map((each) => each.name) ?? []);
-  fillLevels();
+function radio(label: string, chosen: boolean): HTMLElement {
+  const input = document.createElement("input");
+  Object.assign(input, { type: "radio", name: "level", value: label, checked: chosen });
+  const text = document.createElement("span");
+  text.textContent = label;
+  const whole = document.createElement("label");
+  whole.append(input, text);
+  return whole;
 }
 
-function fillLevels(): void {
-  const chosen = offer();
-  if (!chosen) return;
-  find("about").textContent = chosen.opponent.about;
-  find("levels").hidden = chosen.opponent.levels.length < 2;
-  find("begins").hidden = chosen.opponent.levels[0]?.spec === "human";
-  levels.replaceChildren(
-    ...chosen.opponent.levels.map((level, index) => {
-      const input = document.createElement("input");
-      input.type = "radio";
-      input.name = "level";
-      input.value = level.spec;
-      input.checked = index === chosen.opponent.usual || chosen.opponent.levels.length === 1;
-      const text = document.createElement("span");
-      text.textContent = level.label;
-      const label = document.createElement("label");
-      label.append(input, text);
-      return label;
-    }),
-  );
+/** Takes over what a person changed in the settings, and begins that game. */
+function changeSettings(): void {
+  const chosen = catalogue.games[game.selectedIndex];
+  want({
+    game: chosen?.name ?? "",
+    size: chosen?.sizes[size.selectedIndex]?.spec ?? "",
+    opponent: opponent.selectedIndex > 0 ? opponent.value : "",
+    level: checked("level"),
+    begins: checked("begins") === "opponent" ? "opponent" : "you",
+  });
+  showSettings();
+  startGame();
+}
+
+function want(more: Partial<Settings>): void {
+  wanted = { ...wanted, ...more };
+  remember(storage, wanted);
 }
 
 function checked(name: string): string {
@@ -95,10 +107,9 @@ function checked(name: string): string {
 }
 
 function opening(moves: number[]): Open | null {
-  const chosen = offer();
-  if (!chosen) return null;
-  const begins = checked("begins") === "opponent" ? "opponent" : "you";
-  return { type: "open", game: chosen.size.spec, opponent: checked("level"), begins, moves, hints: hintsOn };
+  if (!choice) return null;
+  const { begins, hints } = wanted;
+  return { type: "open", game: choice.size.spec, opponent: choice.level.spec, begins, moves, hints };
 }
 
 function startGame(): void {
@@ -115,6 +126,7 @@ function play(action: number): void {
   if (state?.yours && state !== sent && state.actions.includes(action)) {
     sent = state;
     notice("");
+    fold.open = !narrow.matches; // the board comes first
     connection.send({ type: "play", action });
   }
 }
@@ -124,17 +136,21 @@ function undo(): void {
 }
 
 function setHints(on: boolean): void {
-  hintsOn = on;
-  find("hints").setAttribute("aria-pressed", String(on));
+  want({ hints: on });
+  showHintsButton();
   view.showHints(null);
   showShare(state?.over ? finalShare(state) : null);
   connection.send({ type: "hints", on });
 }
 
+function showHintsButton(): void {
+  find("hints").setAttribute("aria-pressed", String(wanted.hints));
+}
+
 /** Who is ahead: the share of the player who begins. The bar stays while hints are on, so that nothing jumps. */
 function showShare(share: number | null): void {
   const bar = find("bar");
-  bar.hidden = !hintsOn;
+  bar.hidden = !wanted.hints;
   bar.classList.toggle("stale", share === null);
   if (share === null || !opened) return;
   find("bar-fill").style.width = percent(share);
@@ -143,7 +159,7 @@ function showShare(share: number | null): void {
 }
 
 function showHints(hints: Hints): void {
-  if (!hintsOn || hints.ply !== state?.played.length) return;
+  if (!wanted.hints || hints.ply !== state?.played.length) return;
   view.showHints(hints);
   showShare(winShare(hints));
 }
@@ -232,19 +248,17 @@ document.addEventListener("keydown", (event) => {
     play(actionAt(opened.board, cursor));
   } else if (command === "undo") undo();
   else if (command === "new") startGame();
-  else setHints(!hintsOn);
+  else setHints(!wanted.hints);
 });
 
 find("undo").addEventListener("click", undo);
 find("new").addEventListener("click", startGame);
-find("hints").addEventListener("click", () => setHints(!hintsOn));
+find("hints").addEventListener("click", () => setHints(!wanted.hints));
 find("pass").addEventListener("click", () => opened && play(opened.names.indexOf("pass")));
-game.addEventListener("change", fillSizes);
-size.addEventListener("change", fillOpponents);
-opponent.addEventListener("change", fillLevels);
-find("settings").addEventListener("change", startGame);
+find("settings").addEventListener("change", changeSettings);
 find("settings").addEventListener("submit", (event) => event.preventDefault());
 
+narrow.addEventListener("change", () => (fold.open = true));
 window.addEventListener("online", () => connection.connect());
 document.addEventListener("visibilitychange", () => document.hidden || connection.connect());
 
@@ -252,11 +266,10 @@ async function begin(): Promise<void> {
   const answer = await fetch("api/catalogue");
   if (!answer.ok) throw new Error(answer.statusText);
   catalogue = (await answer.json()) as Catalogue;
-  fill(
-    game,
-    catalogue.games.map((each) => each.title),
-  );
-  fillSizes();
+  showSettings();
+  showHintsButton();
+  find<HTMLInputElement>(wanted.begins === "you" ? "begins-you" : "begins-opponent").checked = true;
+  fold.open = !(narrow.matches && remembered);
   startGame();
 }
 

@@ -1,57 +1,17 @@
-"""The site from outside: what it serves, whom it answers, and what it does with whatever comes in."""
+"""The site from outside: what it serves, whom it answers, what it does with whatever comes in, and where it listens."""
 
-import asyncio
 import json
-import random
+import mimetypes
 import socket
-import threading
-import time
-import warnings
+from types import SimpleNamespace
 
 import pytest
-import uvicorn
-import websockets
-
-from goishi.core import registry
-from goishi.errors import GoishiError
-from goishi.web import app as web
-from goishi.web.catalogue import Catalogue
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # Starlette would rather have httpx2
-    from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-HOME = "http://127.0.0.1"
-PLAY = "ws://127.0.0.1/play"
-OPEN = {"type": "open", "game": "tictactoe", "opponent": "random"}
-
-
-@pytest.fixture(scope="module")
-def site():
-    return web.create_app(Catalogue(), web.LOOPBACK)
-
-
-@pytest.fixture(scope="module")
-def client(site):
-    with TestClient(site, base_url=HOME) as client:
-        yield client
-
-
-@pytest.fixture
-def table(client):
-    """A socket with a game of two friends open."""
-    with client.websocket_connect(PLAY) as table:
-        table.send_json(OPEN | {"opponent": "human"})
-        assert [table.receive_json()["type"] for _ in range(2)] == ["opened", "state"]
-        yield table
-
-
-def no_rooms_left(site):
-    deadline = time.monotonic() + 5
-    while site.state.rooms and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return site.state.rooms == 0
+from goishi.core import registry
+from goishi.errors import GoishiError, UnknownGame, UsageError
+from goishi.web import app as web
+from goishi.web.catalogue import Catalogue
 
 
 def one_error(table):
@@ -77,7 +37,7 @@ def test_every_answer_carries_the_security_headers(client, path):
     policy = headers["content-security-policy"]
     assert "default-src 'self'" in policy
     assert "frame-ancestors 'none'" in policy
-    assert "unsafe-eval" not in policy
+    assert "unsafe" not in policy
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "no-referrer"
 
@@ -86,6 +46,43 @@ def test_no_path_leads_out_of_the_pages(client):
     for path in ("/../room.py", "/%2e%2e/room.py", "/..%2froom.py", "/assets/../../app.py"):
         assert client.get(path).status_code in (404, 405, 503)
     assert client.post("/api/catalogue").status_code == 405
+
+
+@pytest.fixture
+def pages(tmp_path, monkeypatch):
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "index.html").write_text("<!doctype html>")
+    for name in ("page.js", "page.css", "icon.svg"):
+        (tmp_path / "assets" / name).write_text("")
+    monkeypatch.setattr(web, "STATIC", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/", "text/html"),
+        ("/assets/page.js", "text/javascript"),
+        ("/assets/page.css", "text/css"),
+        ("/assets/icon.svg", "image/svg+xml"),
+    ],
+)
+def test_pages_tell_their_kind_whatever_the_machine_thinks(pages, visit, monkeypatch, path, kind):
+    mimetypes.init()
+    for ending in (".html", ".js", ".css", ".svg"):
+        monkeypatch.setitem(mimetypes.types_map, ending, "text/plain")
+        mimetypes.add_type("text/plain", ending)
+    answer = visit().get(path)
+    assert answer.headers["content-type"].partition(";")[0] == kind
+    assert answer.headers["cache-control"] == "no-cache"
+
+
+def test_a_page_that_is_not_built_says_how_to_build_it(tmp_path, visit, monkeypatch):
+    monkeypatch.setattr(web, "STATIC", tmp_path)
+    client = visit()
+    answer = client.get("/")
+    assert answer.status_code == 503
+    assert "npm run build" in answer.text
+    assert client.get("/api/catalogue").status_code == 200
 
 
 @pytest.mark.parametrize("host", ["goishi.example", "127.0.0.1.example", "127.0.0.1@example", "[", ""])
@@ -111,127 +108,74 @@ def test_the_sites_own_names_are_answered(client, host):
         {"host": "example.org", "origin": "http://example.org"},
     ],
 )
-def test_a_websocket_of_another_sites_page_is_refused(client, site, headers):
-    with pytest.raises(WebSocketDisconnect) as refused, client.websocket_connect(PLAY, headers=headers):
+def test_a_websocket_of_another_sites_page_is_refused(client, headers):
+    with pytest.raises(WebSocketDisconnect) as refused, client.connect(**headers):
         pass
     assert refused.value.code == 1008
-    assert site.state.rooms == 0
+    assert client.rooms == 0
 
 
-def test_a_websocket_of_the_sites_own_page_plays(client):
-    with client.websocket_connect(PLAY, headers={"origin": HOME}) as table:
-        table.send_json(OPEN)
-        assert table.receive_json()["type"] == "opened"
+def test_a_site_open_to_others_answers_to_any_name_yet_not_to_another_sites_page(visit):
+    client = visit(hosts=None, name="goishi.example")
+    assert client.get("/api/catalogue").status_code == 200
+    with client.connect(origin="http://goishi.example"):
+        pass
+    with pytest.raises(WebSocketDisconnect), client.connect(origin="http://example.org"):
+        pass
 
 
-def test_a_site_open_to_others_answers_to_any_name_yet_not_to_another_sites_page():
-    with TestClient(web.create_app(Catalogue()), base_url="http://goishi.example") as client:
-        assert client.get("/api/catalogue").status_code == 200
-        with client.websocket_connect("ws://goishi.example/play", headers={"origin": "http://goishi.example"}):
-            pass
-        with (
-            pytest.raises(WebSocketDisconnect),
-            client.websocket_connect("ws://goishi.example/play", headers={"origin": "http://example.org"}),
-        ):
-            pass
+NO_MESSAGES = ["", "{", "undo", "\0", "[]", "3", "null", "NaN", "[" * 60_000, '{"type": 9' + "9" * 6000 + "}"]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", "undo", "[]", "3", "null", "NaN", "[" * 60_000, '{"type": 9' + "9" * 6000 + "}"]
-)
+@pytest.mark.parametrize("text", NO_MESSAGES, ids=lambda text: ascii(text)[:20])
 def test_what_is_no_message_is_answered_by_a_sentence_and_the_table_stays(table, text):
     table.send_text(text)
     assert one_error(table) == 'A message is a JSON object such as {"type": "undo"}.'
 
 
 def test_bytes_and_long_texts_are_answered_by_a_sentence_and_the_table_stays(table):
-    table.send_bytes(b'{"type": "undo"}')
-    assert one_error(table) == "A message is a short JSON text."
+    for wrong in (b'{"type": "undo"}', b"\xff\xfe"):
+        table.send_bytes(wrong)
+        assert one_error(table) == "A message is a short JSON text."
     table.send_text(json.dumps({"type": "undo", "more": "x" * web.LARGEST_MESSAGE}))
     assert one_error(table) == "A message is a short JSON text."
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        *({"game": "chess"}, {"game": "/etc/passwd"}, {"game": "./mygame.py"}, {"game": "tictactoe:x.py"}),
-        *({"game": []}, {"game": "\ud800"}, {"game": "hex:\ud800=3"}, {"game": "hex:size=100000"}),
-        *({"opponent": "gtp:gnugo --mode gtp"}, {"opponent": "net:/tmp/x.onnx"}, {"opponent": []}, {"opponent": {}}),
-        *({"opponent": "rollout:visits=100000000"}, {"opponent": "\ud800"}, {"moves": [99]}, {"moves": [10**40]}),
-    ],
-    ids=lambda more: ascii(more)[:60],
-)
-def test_a_game_or_opponent_that_is_not_on_offer_is_refused_and_the_table_stays(table, more):
-    table.send_json(OPEN | more)
+@pytest.mark.parametrize("more", [{"game": "\ud800"}, {"opponent": "\ud800"}, {"moves": [10**40]}], ids=ascii)
+def test_text_and_numbers_that_no_page_sends_are_refused_and_the_table_stays(table, more):
+    table.send_json({"type": "open", "game": "tictactoe", "opponent": "random"} | more)
     one_error(table)
 
 
-def test_a_flood_is_answered_by_sentences_and_ends(table):
-    for _ in range(web.MOST_A_SECOND + 2):
-        table.send_json({"type": "new"})
-    answers = [table.receive_json() for _ in range(web.MOST_A_SECOND + 2)]
-    texts = {answer["text"] for answer in answers if answer["type"] == "error"}
-    assert texts == {"Too many messages at once; slow down."}
-    time.sleep(1.1)
-    table.send_json({"type": "play", "action": 4})
-    assert table.receive_json()["played"] == [4]
+def test_a_flood_is_slowed_down_by_sentences_and_ends(client, monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr(web, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(web, "LATE_SECONDS", 0.0)
+    with client.sit_down() as table:
+        for _ in range(web.MOST_A_SECOND - 1):  # and the one that opened the game
+            table.send_json({"type": "new"})
+            assert table.receive_json()["type"] == "state"
+        for _ in range(2):
+            table.send_json({"type": "new"})
+            assert table.receive_json() == {"type": "error", "text": "Too many messages at once; slow down."}
+        clock[0] += 1
+        table.send_json({"type": "play", "action": 4})
+        assert table.receive_json()["played"] == [4]
 
 
-def test_a_player_that_breaks_is_told_and_the_table_stays(monkeypatch):
-    def broken(*_, **__):
-        raise RuntimeError("boom")
-
-    monkeypatch.setattr(web, "maker", broken)
-    with TestClient(web.create_app(Catalogue()), base_url=HOME) as client, client.websocket_connect(PLAY) as table:
-        table.send_json(OPEN | {"begins": "opponent"})
-        messages = [table.receive_json() for _ in range(4)]
-        assert [message["type"] for message in messages] == ["opened", "state", "state", "error"]
-        assert messages[-1]["text"] == "Your opponent cannot go on: it failed with RuntimeError: boom"
-        table.send_json({"type": "new"})
-        assert table.receive_json()["thinking"] is True
+def test_each_socket_has_a_room_and_a_closed_tab_frees_it(client, wait_until):
+    with client.sit_down(), client.sit_down():
+        assert client.rooms == 2
+    wait_until(lambda: client.rooms == 0)
 
 
-def test_a_closed_tab_frees_its_room(client, site):
-    assert no_rooms_left(site)
-    with client.websocket_connect(PLAY) as one, client.websocket_connect(PLAY) as other:
-        for table in (one, other):
-            table.send_json(OPEN)
-            table.receive_json()
-        assert site.state.rooms == 2
-    assert no_rooms_left(site)
-
-
-def test_a_tab_closed_while_the_opponent_thinks_ends_its_search(client, site):
-    start = time.monotonic()
-    with client.websocket_connect(PLAY) as table:
-        table.send_json(OPEN | {"game": "gomoku:size=15,row=5", "opponent": "rollout:visits=50000"})
-        table.receive_json()
-        table.receive_json()
-        table.send_json({"type": "play", "action": 112})
-        assert table.receive_json()["thinking"] is True
-    deadline = start + 60
-    while site.state.rooms and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert site.state.rooms == 0
-
-
-def test_no_more_tables_than_there_is_room_for(client, site, monkeypatch):
+def test_a_full_house_says_so(client, monkeypatch, wait_until):
     monkeypatch.setattr(web, "MOST_ROOMS", 1)
-    assert no_rooms_left(site)
-    with client.websocket_connect(PLAY), client.websocket_connect(PLAY) as refused:
+    with client.connect(), client.connect() as refused:
         assert refused.receive_json() == {"type": "error", "text": "All tables are taken; try again in a while."}
         with pytest.raises(WebSocketDisconnect):
             refused.receive_json()
-    assert no_rooms_left(site)
-
-
-def test_players_of_one_kind_share_what_is_costly_and_the_oldest_kind_goes(monkeypatch):
-    made = []
-    monkeypatch.setattr(web, "maker", lambda spec, game, threads: made.append(spec) or (lambda seed: seed))
-    monkeypatch.setattr(web, "MAKERS", 2)
-    makers, game = web.Makers(1), registry.find("tictactoe")
-    assert [makers(spec, game) for spec in ("a", "a", "b", "a", "c", "a", "b")] == [1, 2, 3, 4, 5, 6, 7]
-    assert made == ["a", "b", "c", "b"]
+    wait_until(lambda: client.rooms == 0)
 
 
 def test_a_port_in_use_is_told_with_another_to_try():
@@ -240,7 +184,7 @@ def test_a_port_in_use_is_told_with_another_to_try():
         other.listen()
         port = other.getsockname()[1]
         with pytest.raises(GoishiError, match=rf"^Port {port} is in use; try another, as in --port \d+\.$"):
-            web.listen("127.0.0.1", port)
+            web.serve("127.0.0.1", port, open_browser=False)
 
 
 def test_two_sites_cannot_take_one_port():
@@ -248,53 +192,57 @@ def test_two_sites_cannot_take_one_port():
         web.listen("127.0.0.1", first.getsockname()[1])
 
 
-def test_an_address_of_another_machine_is_told():
-    with pytest.raises(GoishiError, match=r"has no address 192\.0\.2\.1; try --host 127\.0\.0\.1\."):
-        web.listen("192.0.2.1", 0)
+@pytest.mark.parametrize("host", ["192.0.2.1", "no such name", "a" * 70, "\ud800", "é" * 70], ids=ascii)
+def test_an_address_that_is_not_this_machines_is_told(host):
+    with pytest.raises(GoishiError, match=r"^This machine has no address .*; try --host 127\.0\.0\.1\.$"):
+        web.listen(host, 0)
+
+
+@pytest.mark.parametrize("port", [-1, 65536])
+def test_a_port_that_is_none_is_told(port):
+    with pytest.raises(UsageError, match="ports go from 0 to 65535"):
+        web.listen("127.0.0.1", port)
 
 
 @pytest.fixture
-def address(site):
-    """A real server in a thread, on a free port of the loopback."""
-    listener = web.listen("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(site, log_level="error", ws="websockets-sansio", lifespan="off"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    try:
-        while not server.started and thread.is_alive():
-            time.sleep(0.01)
-        yield f"127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(20)
-        listener.close()
-    assert not thread.is_alive()
+def served(monkeypatch):
+    """Serves without a server: what was told, and the catalogue and the hosts of the site."""
+    listen, create_app = web.listen, web.create_app
+    made = []
+    monkeypatch.setattr(web, "listen", lambda host, port: listen("127.0.0.1", 0))
+    monkeypatch.setattr(
+        web, "create_app", lambda catalogue, hosts: made.extend([catalogue, hosts]) or create_app(Catalogue())
+    )
+    monkeypatch.setattr(web.uvicorn, "Server", lambda config: SimpleNamespace(run=lambda sockets: None))
+
+    def serve(host="127.0.0.1", **more):
+        told = []
+        web.serve(host, 0, open_browser=False, say=told.append, **more)
+        return told[0], *made
+
+    return serve
 
 
-async def play_to_the_end(address, seed):
-    """A game of random moves at one socket; the last state."""
-    draw = random.Random(seed)
-    async with websockets.connect(f"ws://{address}/play", origin=f"http://{address}") as table:
-        await table.send(json.dumps(OPEN | {"begins": draw.choice(["you", "opponent"])}))
-        plies = -1
-        while True:
-            message = json.loads(await asyncio.wait_for(table.recv(), 30))
-            assert message["type"] in ("opened", "state"), message
-            if message["type"] == "opened":
-                continue
-            assert len(message["played"]) == plies + 1
-            plies += 1
-            if message["over"]:
-                return message
-            if message["yours"]:
-                await table.send(json.dumps({"type": "play", "action": draw.choice(message["actions"])}))
+@pytest.mark.parametrize(
+    ("host", "shown", "hosts"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:", (*web.LOOPBACK, "127.0.0.1")),
+        ("0.0.0.0", "http://127.0.0.1:", None),
+    ],
+)
+def test_the_address_that_is_told_can_be_opened(served, host, shown, hosts):
+    told, _, names = served(host)
+    assert told.startswith(f"Goishi is at {shown}")
+    assert ("other machines can reach it" in told) == (hosts is None)
+    assert names == hosts
 
 
-def test_thirty_people_play_at_once_to_the_end(address, site):
-    async def everybody():
-        return await asyncio.gather(*(play_to_the_end(address, seed) for seed in range(30)))
+def test_the_host_adds_games_and_players(served):
+    _, catalogue, _ = served(games=["gomoku:size=19,row=5"], players=["uniform:visits=7"])
+    assert catalogue.check_opponent(catalogue.find("gomoku:size=19,row=5"), "uniform:visits=7")
+    assert catalogue.models
 
-    ends = asyncio.run(everybody())
-    assert all(end["result"] for end in ends)
-    assert len({tuple(end["played"]) for end in ends}) > 20
-    assert no_rooms_left(site)
+
+def test_a_game_of_the_host_that_cannot_be_offered_is_told_before_the_site_opens(served):
+    with pytest.raises(UnknownGame, match=r"There is no file \./none\.py\."):
+        served(games=["./none.py"])

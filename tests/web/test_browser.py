@@ -48,37 +48,54 @@ def browser():
 
 
 @pytest.fixture
-def page(browser, site):
-    """A fresh page; at its end nothing may have gone wrong, and nothing may have left this machine."""
-    # The driver's own questions to a page need eval, which the site's policy forbids.
-    context = browser.new_context(viewport={"width": 1180, "height": 820}, bypass_csp=True)
-    page = context.new_page()
-    asked, wrong = [], []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.goto(site)
-    page.wait_for_selector(".target")
-    yield page
-    context.close()
+def visit(browser, site):
+    """Opens the site in a fresh browser; at the test's end nothing may have gone wrong or have left this machine.
+
+    The driver's own questions to a page need eval, which the site's policy forbids; only a `strict` page keeps it.
+    """
+    contexts, asked, wrong = [], [], []
+
+    def open_page(script="", strict=False, **more):
+        context = browser.new_context(bypass_csp=not strict, **more)
+        context.set_default_timeout(120_000)  # the first search of a new machine compiles
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.add_init_script(script)
+        page.goto(site)
+        page.wait_for_selector(".target")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
     assert not wrong
     assert asked
     assert all(url.startswith(site) for url in asked)
 
 
-def test_the_page_keeps_its_own_security_policy(browser, site):
-    context = browser.new_context()
-    page = context.new_page()
-    wrong = []
-    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-    page.goto(site)
-    page.locator(".target.free").first.click()
-    page.wait_for_selector(".pieces > .piece")
-    context.close()
-    assert not wrong
+@pytest.fixture
+def page(visit):
+    """A page on a desk."""
+    return visit(viewport={"width": 1180, "height": 820})
+
+
+def test_the_page_keeps_its_own_security_policy(visit):
+    page = visit(strict=True)
+    for game in ("Connect Four", "Tic-tac-toe"):
+        page.select_option("#game", label=game)
+        page.wait_for_selector(f"svg.board[aria-label^='{game}']")
+        page.locator(".target.free").first.click()
+        page.wait_for_selector(".pieces > .piece")
+    page.click("#hints")
+    page.wait_for_selector("#bar:not(.stale)")
 
 
 def choose(page, game, opponent, size=None):
+    if page.locator("#settings").is_hidden():  # folded, on a phone
+        page.click("#choice")
     page.select_option("#game", label=game)
     if size:
         page.select_option("#size", label=size)
@@ -152,6 +169,70 @@ def test_a_phone_shows_every_board_whole(page, game):
     assert min(heights) >= 43
 
 
+def settings_of(page):
+    return page.evaluate(
+        "() => [...document.querySelectorAll('#settings select')].map(each => each.value)"
+        ".concat([...document.querySelectorAll('#settings input:checked')].map(each => each.value))"
+        ".concat(document.querySelector('#hints').getAttribute('aria-pressed'))"
+    )
+
+
+def test_what_was_chosen_is_still_chosen_after_a_reload(page):
+    choose(page, "Hex", "Playouts", "5 × 5")
+    page.click("#levels label:first-child")
+    page.click("#begins label:last-child")
+    page.wait_for_selector(".pieces > .piece")  # the opponent began
+    page.click("#hints")
+    before = settings_of(page)
+    assert before == ["Hex", "5 × 5", "Playouts", "100 playouts", "opponent", "true"]
+    page.reload()
+    page.wait_for_selector("svg.board[aria-label^='Hex, 5']")
+    page.wait_for_selector(".pieces > .piece")
+    assert settings_of(page) == before
+    page.wait_for_selector(".hint")
+
+
+def test_another_board_keeps_the_opponent_that_was_chosen(page):
+    choose(page, "Gomoku", "A friend", "9 × 9")
+    page.select_option("#size", label="6 × 6")
+    page.wait_for_selector("svg.board[aria-label='Gomoku, 6 by 6']")
+    assert settings_of(page)[2] == "A friend"
+
+
+def test_a_choice_that_is_offered_no_more_gives_way_quietly(page):
+    page.evaluate(
+        """localStorage.setItem("goishi.settings", '{"game": "chess", "size": "9", "opponent": "Bob", "level": "x"}')"""
+    )
+    page.reload()
+    page.wait_for_selector(".target.free")
+    assert settings_of(page)[0] == "Gomoku"
+    assert page.inner_text("#notice") == ""
+
+
+def test_a_page_that_may_not_remember_plays(visit):
+    page = visit("Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no'); } });")
+    choose(page, "Tic-tac-toe", "A friend")
+    page.locator("[data-point='4']").click()
+    page.wait_for_selector(".pieces > .piece")
+
+
+def test_on_a_phone_the_settings_fold_when_the_game_begins_and_open_when_asked_for(page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    choose(page, "Connect Four", "A friend")
+    page.locator(".target.free").first.click()
+    page.wait_for_selector("#settings", state="hidden")
+    assert page.inner_text("#choice") == "Connect Four 7 × 6 · A friend"
+    page.wait_for_function("document.documentElement.scrollHeight <= innerHeight")  # all on one screen
+    page.reload()
+    page.wait_for_selector(".target.free")
+    assert page.locator("#settings").is_hidden()
+    page.click("#choice")
+    assert page.locator("#settings").is_visible()
+    page.click("#choice")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.wait_for_selector("#settings", state="visible")
+
+
 def test_the_cursor_stays_where_the_keys_left_it_and_has_the_focus(page):
     choose(page, "Hex", "A friend", "5 × 5")
     for key in ("ArrowLeft", "ArrowUp", "Enter"):
@@ -169,15 +250,11 @@ def test_the_cursor_stays_where_the_keys_left_it_and_has_the_focus(page):
     assert page.locator(".cursor .ring").count() == 0
 
 
-def test_a_game_goes_on_after_the_connection_was_lost(browser, site):
-    context = browser.new_context(bypass_csp=True)
-    page = context.new_page()
-    page.add_init_script(
+def test_a_game_goes_on_after_the_connection_was_lost(visit):
+    page = visit(
         "window.sockets = []; const Socket = window.WebSocket; window.WebSocket = class extends Socket {"
         " constructor(address) { super(address); window.sockets.push(this); } };"
     )
-    page.goto(site)
-    page.wait_for_selector(".target.free")
     choose(page, "Tic-tac-toe", "A friend")
     page.locator("[data-point='4']").click()
     page.wait_for_function("document.querySelectorAll('.pieces > .piece').length == 1")
@@ -188,14 +265,10 @@ def test_a_game_goes_on_after_the_connection_was_lost(browser, site):
     page.wait_for_function("document.querySelectorAll('.pieces > .piece').length == 2")
     assert page.inner_text("#notice") == ""
     assert page.evaluate("window.sockets.length") == 2
-    context.close()
 
 
-def test_a_finger_aims_at_small_fields_before_it_plays(browser, site):
-    context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True, bypass_csp=True)
-    page = context.new_page()
-    page.goto(site)
-    page.wait_for_selector(".target")
+def test_a_finger_aims_at_small_fields_before_it_plays(visit):
+    page = visit(viewport={"width": 360, "height": 740}, has_touch=True)
     choose(page, "Gomoku", "A friend", "15 × 15")
     page.locator("[data-point='112']").tap()
     page.wait_for_selector(".cursor .ring")
@@ -210,7 +283,6 @@ def test_a_finger_aims_at_small_fields_before_it_plays(browser, site):
     choose(page, "Tic-tac-toe", "A friend")
     page.locator("[data-point='4']").tap()
     page.wait_for_selector(".pieces > .piece")
-    context.close()
 
 
 def test_answers_about_a_game_that_was_left_are_not_shown(page):

@@ -49,13 +49,34 @@ def test_goals_and_sizes_are_told_in_words():
     assert size_label(CONNECT4) == "7 × 6"
 
 
-def test_a_game_from_elsewhere_has_a_plain_look(tmp_path):
+@pytest.fixture
+def noughts(tmp_path):
+    """The path of a game's file that no package brought."""
     path = tmp_path / "noughts.py"
     path.write_bytes(Path(TICTACTOE.module.__file__).read_bytes())
-    catalogue = Catalogue(games=[str(path)])
-    game = catalogue.find(str(path))
-    assert look(game).title == "Noughts"
-    assert catalogue.as_json()["games"][-1]["sizes"][0]["spec"] == game.spec
+    return str(path)
+
+
+def test_a_game_from_elsewhere_is_offered_with_a_plain_look(noughts):
+    catalogue = Catalogue(games=[noughts])
+    assert look(catalogue.find(noughts)).title == "Noughts"
+    offered = catalogue.as_json()["games"][-1]
+    assert (offered["title"], [size["spec"] for size in offered["sizes"]]) == ("Noughts", [noughts])
+
+
+def test_a_size_that_the_host_adds_stands_with_the_others_of_its_game():
+    catalogue = Catalogue(games=["hex:size=4"])
+    games = catalogue.as_json()["games"]
+    assert [game["name"] for game in games].count("hex") == 1
+    assert games[-1]["sizes"][-1]["label"] == "4 × 4"
+    assert catalogue.find("hex:size=4").spec == "hex:size=4"
+
+
+def test_a_game_of_the_host_that_has_no_board_is_told_at_once(noughts):
+    with open(noughts, "a") as file:
+        file.write("\nboard = None\n")
+    with pytest.raises(UnknownGame, match="has no board to draw; play it in the terminal"):
+        Catalogue(games=[noughts])
 
 
 @pytest.mark.parametrize(
@@ -63,23 +84,31 @@ def test_a_game_from_elsewhere_has_a_plain_look(tmp_path):
     [
         *(None, 3, [], {}, "", "chess", "x" * 1000, "os.py", "./mygame.py", "/etc/passwd", "../tictactoe.py"),
         *("tictactoe:/tmp/x.py", "tictactoe:x.py:size=3", "hex:size=-1", "hex:size=many", "hex:colour=3", "\0.py"),
+        *("gomoku:size=10,row=5", "gomoku:size=9,row=4", "hex:size=26", "othello:size=1000", "connect4:columns=8"),
     ],
+    ids=lambda spec: ascii(spec)[:30],
 )
-def test_a_browser_cannot_name_a_file_or_an_unknown_game(spec):
-    with pytest.raises(UnknownGame):
-        Catalogue().find(spec)
-
-
-def test_a_name_that_looks_like_a_game_never_leads_to_a_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "hex:").mkdir()
-    (tmp_path / "hex:" / "evil.py").write_text("raise SystemExit('it ran')")
-    with pytest.raises(UnknownGame):
-        Catalogue().find("hex:/evil.py")
+def test_a_browser_names_a_game_and_a_size_that_are_on_offer_and_nothing_else(spec, monkeypatch):
+    catalogue = Catalogue()
+    monkeypatch.setattr(registry, "find", None)  # no file is looked at, nothing is set up
+    with pytest.raises(UnknownGame, match=r"^There is no game .{1,70} here; choose one of those on the page\.$"):
+        catalogue.find(spec)
 
 
 @pytest.mark.parametrize(
-    "spec", [None, 3, [], {}, "", "gtp:cat /etc/passwd", "net:/tmp/x.onnx", "net:connect4", "rollout:visits=9999999"]
+    "spec",
+    [
+        None,
+        3,
+        [],
+        {},
+        "",
+        "gtp:cat /etc/passwd",
+        "net:/tmp/x.onnx",
+        "policy:../x.onnx",
+        "net:connect4",
+        "rollout:visits=9999999",
+    ],
 )
 def test_a_browser_cannot_name_a_command_a_file_or_an_unlisted_strength(spec, shipped):
     with pytest.raises(UnknownGame, match="choose one of those on the page"):

@@ -2,14 +2,18 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from goishi.core import registry
 from goishi.core.position import Position
 from goishi.errors import GoishiError
 from goishi.players.player import Decision
 from goishi.search.search import Result
-from goishi.web.catalogue import Catalogue
+from goishi.web.catalogue import HUMAN, Catalogue
 from goishi.web.room import Room, hints_message, joining_chain, last_point, winning_points
+
+CATALOGUE = Catalogue(games=["hex:size=3", "othello:size=4"])  # small ones, soon played out
 
 
 class First:
@@ -39,7 +43,7 @@ def room(made):
         made.append(First(spec))
         return made[-1]
 
-    return Room(Catalogue(), make)
+    return Room(CATALOGUE, make)
 
 
 def opening(game="tictactoe", opponent="random", **more):
@@ -54,7 +58,7 @@ def think(room):
 
 def state_of(room):
     """All that a wrong message must leave alone."""
-    return room.position, room.opponent, room.person, room.hints, room.state() if room.position else None
+    return room.position, room.hints, room.opened(), room.state()
 
 
 def sentence(messages):
@@ -198,26 +202,28 @@ def test_undo_counts_a_pass_as_a_move_of_whoever_passed(room, mine):
     assert room.opened()["names"][-1] == "pass"
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        *(None, 3, "undo", [], {}, {"type": None}, {"type": []}, {"type": "resign"}),
-        *({"type": "play"}, {"type": "play", "action": "4"}, {"type": "play", "action": True}),
-        *({"type": "play", "action": 4.0}, {"type": "play", "action": -1}, {"type": "play", "action": 9}),
-        *({"type": "play", "action": 10**30}, {"type": "play", "action": 4}, {"type": "play", "action": [1]}),
-        *({"type": "hints"}, {"type": "hints", "on": 1}, {"type": "hints", "on": "yes"}),
-        *({"type": "open"}, opening("chess"), opening("../x.py"), opening([]), opening({}), opening(None)),
-        *(opening(opponent="gtp:gnugo"), opening(opponent=[]), opening(opponent={}), opening(opponent=None)),
-        *(opening(begins="me"), opening(begins=[]), opening(moves="4"), opening(moves=["4"]), opening(moves=[True])),
-        *(opening(moves=[4, 4]), opening(moves=[-1]), opening(moves=[10**30]), opening(moves=[0] * 10_001)),
-        *(opening(moves=[0, 3, 1, 4, 2, 5]), opening(moves=None), opening(moves={})),
-    ],
-    ids=lambda message: str(message)[:70],
-)
+WRONG = [
+    *(None, 3, "undo", [], {}, {"type": None}, {"type": []}, {"type": ["open"]}, {"type": "resign"}),
+    *({"type": "play"}, {"type": "play", "action": "b2"}, {"type": "play", "action": True}),
+    *({"type": "play", "action": 1.0}, {"type": "play", "action": -1}, {"type": "play", "action": 9}),
+    *({"type": "play", "action": 10**30}, {"type": "play", "action": 4}, {"type": "play", "action": [1]}),
+    *({"type": "hints"}, {"type": "hints", "on": 1}, {"type": "hints", "on": "yes"}),
+    *({"type": "open"}, opening("chess"), opening("../x.py"), opening([]), opening({}), opening(None)),
+    *(opening(opponent="gtp:gnugo"), opening(opponent=[]), opening(opponent={}), opening(opponent=None)),
+    *(opening("x" * 10_000), opening(opponent="x" * 10_000), opening(opponent=["random"])),
+    *(opening(begins="me"), opening(begins=[]), opening(moves="12"), opening(moves=["4"]), opening(moves=[True])),
+    *(opening(moves=[4, 4]), opening(moves=[-1]), opening(moves=[99]), opening(moves=[10**30]), opening(moves=[0.5])),
+    *(opening(moves=[0, 3, 1, 4, 2, 5]), opening(moves=[0] * 10_001), opening(moves=None), opening(moves={})),
+]
+
+
+@pytest.mark.parametrize("message", WRONG, ids=lambda message: str(message)[:70])
 def test_a_wrong_message_is_answered_by_a_sentence_and_changes_nothing(room, message):
     room.handle(opening("tictactoe", "perfect", moves=[4, 0]))
     before = state_of(room)
-    sentence(room.handle(message))
+    text = sentence(room.handle(message))
+    assert text.endswith(".")
+    assert len(text) < 200
     assert state_of(room) == before
 
 
@@ -232,6 +238,35 @@ def test_a_move_out_of_turn_or_after_the_end_is_refused(room):
 def test_nothing_but_open_is_answered_before_a_game_is_open(room, kind):
     assert "open first" in sentence(room.handle({"type": kind, "action": 0, "on": True}))
     assert room.task() is None
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=8,
+)
+messages = st.fixed_dictionaries(
+    {"type": st.sampled_from(["open", "play", "undo", "new", "hints"]) | json_values},
+    optional={
+        "game": st.sampled_from(["tictactoe", "connect4"]) | json_values,
+        "opponent": st.sampled_from(["random", HUMAN]) | json_values,
+        "begins": st.sampled_from(["you", "opponent"]) | json_values,
+        "moves": st.lists(st.integers(-1, 9), max_size=4) | json_values,
+        "action": st.integers(-2, 10) | json_values,
+        "on": st.booleans() | json_values,
+    },
+)
+
+
+@given(st.lists(messages, max_size=8))
+@settings(max_examples=100, deadline=None)
+def test_no_messages_whatever_break_a_room(some):
+    room = Room(CATALOGUE, lambda spec, game: First(spec))
+    for message in some:
+        for answer in room.handle(message):
+            assert answer["type"] in ("opened", "state", "error")
+        if task := room.task():
+            room.finish(task, task.run())
 
 
 @pytest.mark.parametrize("outcome", [GoishiError("Its network is broken."), Decision(4), Decision(99), Decision(-1)])

@@ -1,19 +1,18 @@
 """What a table does with players: one network for all its levels, searches that nobody waits for, faults, and rest."""
 
 import asyncio
+import gc
 import json
-import mimetypes
 import threading
-import time
-import warnings
+import weakref
 from functools import partial
-from types import SimpleNamespace
 
 import anyio
 import pytest
+from starlette.websockets import WebSocketState
 
 from goishi.core import registry
-from goishi.errors import GoishiError, UsageError
+from goishi.errors import GoishiError
 from goishi.networks import evaluator as evaluators
 from goishi.networks import store
 from goishi.players import searcher
@@ -21,26 +20,6 @@ from goishi.players.player import Decision
 from goishi.web import app as web
 from goishi.web.catalogue import HUMAN, Catalogue
 from goishi.web.room import Room
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # Starlette would rather have httpx2
-    from starlette.testclient import TestClient
-from starlette.websockets import WebSocketState
-
-HOME = "http://127.0.0.1"
-PLAY = "ws://127.0.0.1/play"
-
-
-def wait_until(true, seconds=20.0):
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it took too long"
-        time.sleep(0.01)
-
-
-def open_table(table, opponent, game="tictactoe", **more):
-    table.send_json({"type": "open", "game": game, "opponent": opponent, **more})
-    assert [table.receive_json()["type"] for _ in range(2)] == ["opened", "state"]
 
 
 @pytest.fixture
@@ -59,10 +38,8 @@ def network(tmp_path, monkeypatch):
     return store.read(path)
 
 
-def test_a_game_against_a_network_with_its_hints(network):
-    site = web.create_app(Catalogue(models=[network]))
-    with TestClient(site, base_url=HOME) as client, client.websocket_connect(PLAY) as table:
-        open_table(table, "net:pupil,visits=50", hints=True)
+def test_a_game_against_a_network_with_its_hints(network, visit):
+    with visit(Catalogue(models=[network])).sit_down("net:pupil,visits=50", hints=True) as table:
         hints = table.receive_json()
         assert hints["type"] == "hints"
         assert sum(move["share"] for move in hints["moves"]) == pytest.approx(1, abs=0.1)
@@ -98,6 +75,70 @@ def test_only_a_networks_visits_make_no_kind_of_their_own(spec, kind, visits):
     assert web.without_visits(spec) == (kind, visits)
 
 
+def test_players_of_one_kind_share_what_is_costly_and_the_kind_not_asked_for_longest_goes(monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        web, "maker", lambda spec, game, threads: calls.append((spec, game.spec)) or (lambda seed: seed)
+    )
+    monkeypatch.setattr(web, "MAKERS", 2)
+    makers, game = web.Makers(1), registry.find("tictactoe")
+    assert [makers(spec, game) for spec in ("a", "a", "b", "a", "c", "a", "b")] == [1, 2, 3, 4, 5, 6, 7]
+    assert calls == [(spec, "tictactoe") for spec in ("a", "b", "c", "b")]
+
+
+class Dreamer:
+    """Thinks until it is stopped."""
+
+    name = "dreamer"
+
+    def __init__(self):
+        self.thinks, self.stopped, self.closed = threading.Event(), threading.Event(), False
+
+    def choose(self, position, limit=None):
+        self.thinks.set()
+        assert self.stopped.wait(20)
+        return Decision(position.actions[0])
+
+    def stop(self):
+        self.stopped.set()
+
+    def close(self):
+        self.closed = True
+
+
+def test_a_closed_tab_ends_its_search_and_frees_its_players(client, monkeypatch, wait_until):
+    made = []
+    monkeypatch.setattr(web, "maker", lambda spec, game, threads: lambda seed: made.append(Dreamer()) or made[-1])
+    with client.sit_down("random", begins="opponent"):
+        wait_until(lambda: made and made[0].thinks.is_set())
+        assert client.rooms == 1
+    wait_until(lambda: client.rooms == 0, 5)
+    assert made[0].closed
+    kept = weakref.ref(made.pop())
+    gc.collect()
+    assert kept() is None
+
+
+def test_a_closed_tab_ends_a_real_search_that_would_take_hours(visit, wait_until):
+    client = visit(Catalogue(players=["rollout:visits=1000000000"]))
+    registry.find("gomoku:size=15,row=5").start()
+    with client.sit_down("rollout:visits=1000000000", game="gomoku:size=15,row=5", begins="opponent"):
+        assert client.rooms == 1
+    wait_until(lambda: client.rooms == 0)
+
+
+def test_a_player_that_breaks_is_told_and_the_table_stays(client, monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr(web, "maker", broken)
+    with client.sit_down("random", begins="opponent") as table:
+        assert table.receive_json()["type"] == "state"
+        assert table.receive_json()["text"] == "Your opponent cannot go on: it failed with RuntimeError: boom"
+        table.send_json({"type": "new"})
+        assert table.receive_json()["thinking"] is True
+
+
 class Deaf:
     """Begins late and forgets what was said before, as a search does; then thinks until it is stopped."""
 
@@ -122,27 +163,24 @@ class Deaf:
 
 
 @pytest.mark.parametrize("message", [{"type": "undo"}, {"type": "new"}, None], ids=str)
-def test_a_search_that_had_not_begun_when_the_game_went_on_ends_too(monkeypatch, message):
+def test_a_search_that_had_not_begun_when_the_game_went_on_ends_too(client, monkeypatch, wait_until, message):
     made = [Deaf(), Deaf(), Deaf()]
     given = iter(made)
     monkeypatch.setattr(web, "maker", lambda spec, game, threads: lambda seed: next(given))
-    site = web.create_app(Catalogue())
-    with TestClient(site, base_url=HOME) as client:
-        with client.websocket_connect(PLAY) as table:
-            open_table(table, "random")
-            table.send_json({"type": "play", "action": 4})
-            assert table.receive_json()["thinking"]
-            assert made[0].begun.wait(20)
-            if message:
-                table.send_json(message)
-                assert table.receive_json()["played"] == []
-                made[0].may_begin.set()
-                wait_until(lambda: made[0].ended, 5)
-            later = [threading.Timer(0.3, player.may_begin.set) for player in made]
-            for timer in later:
-                timer.start()
-        wait_until(lambda: site.state.rooms == 0, 5)
-        assert made[0].ended
+    with client.sit_down("random") as table:
+        table.send_json({"type": "play", "action": 4})
+        assert table.receive_json()["thinking"]
+        assert made[0].begun.wait(20)
+        if message:
+            table.send_json(message)
+            assert table.receive_json()["played"] == []
+            made[0].may_begin.set()
+            wait_until(lambda: made[0].ended, 5)
+        later = [threading.Timer(0.3, player.may_begin.set) for player in made]
+        for timer in later:
+            timer.start()
+    wait_until(lambda: client.rooms == 0, 5)
+    assert made[0].ended
     for timer in later:
         timer.join()
 
@@ -190,13 +228,12 @@ def test_a_fault_of_the_room_ends_the_socket_and_is_no_silence(monkeypatch):
     assert len(ended) == 1
 
 
-def test_a_table_where_nothing_happens_rests_and_plays_on(monkeypatch):
+def test_a_table_where_nothing_happens_rests_and_plays_on(client, monkeypatch, wait_until):
     monkeypatch.setattr(web, "REST_SECONDS", 0.05)
     rests = []
     rest = Room.rest
     monkeypatch.setattr(Room, "rest", lambda room: rests.append(len(room._players)) or rest(room))
-    with TestClient(web.create_app(Catalogue()), base_url=HOME) as client, client.websocket_connect(PLAY) as table:
-        open_table(table, "random", begins="opponent")
+    with client.sit_down("random", begins="opponent") as table:
         assert len(table.receive_json()["played"]) == 1
         wait_until(lambda: rests[-1:] == [0])
         assert 1 in rests
@@ -205,72 +242,3 @@ def test_a_table_where_nothing_happens_rests_and_plays_on(monkeypatch):
         table.send_json({"type": "new"})
         assert table.receive_json()["thinking"]
         assert len(table.receive_json()["played"]) == 1
-
-
-@pytest.fixture
-def pages(tmp_path, monkeypatch):
-    (tmp_path / "assets").mkdir()
-    (tmp_path / "index.html").write_text("<!doctype html>")
-    for name in ("page.js", "page.css", "icon.svg"):
-        (tmp_path / "assets" / name).write_text("")
-    monkeypatch.setattr(web, "STATIC", tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("path", "kind"),
-    [
-        ("/", "text/html"),
-        ("/assets/page.js", "text/javascript"),
-        ("/assets/page.css", "text/css"),
-        ("/assets/icon.svg", "image/svg+xml"),
-    ],
-)
-def test_pages_tell_their_kind_whatever_the_machine_thinks(pages, monkeypatch, path, kind):
-    mimetypes.init()
-    for ending in (".html", ".js", ".css", ".svg"):
-        monkeypatch.setitem(mimetypes.types_map, ending, "text/plain")
-        mimetypes.add_type("text/plain", ending)
-    with TestClient(web.create_app(Catalogue()), base_url=HOME) as client:
-        answer = client.get(path)
-    assert answer.headers["content-type"].partition(";")[0] == kind
-    assert answer.headers["cache-control"] == "no-cache"
-
-
-def test_a_page_that_is_not_built_says_how_to_build_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(web, "STATIC", tmp_path)
-    with TestClient(web.create_app(Catalogue()), base_url=HOME) as client:
-        answer = client.get("/")
-        assert answer.status_code == 503
-        assert "npm run build" in answer.text
-        assert client.get("/api/catalogue").status_code == 200
-
-
-@pytest.mark.parametrize("host", ["no such name", "a" * 70, "\ud800", "é" * 70])
-def test_an_address_that_is_none_is_told(host):
-    with pytest.raises(GoishiError, match="This machine has no address"):
-        web.listen(host, 0)
-
-
-@pytest.mark.parametrize("port", [-1, 65536])
-def test_a_port_that_is_none_is_told(port):
-    with pytest.raises(UsageError, match="ports go from 0 to 65535"):
-        web.listen("127.0.0.1", port)
-
-
-@pytest.mark.parametrize(
-    ("host", "shown", "hosts"),
-    [
-        ("127.0.0.1", "http://127.0.0.1:", (*web.LOOPBACK, "127.0.0.1")),
-        ("0.0.0.0", "http://127.0.0.1:", None),
-    ],
-)
-def test_the_address_that_is_told_can_be_opened(monkeypatch, host, shown, hosts):
-    told, made, create_app = [], [], web.create_app
-    listen = web.listen
-    monkeypatch.setattr(web, "listen", lambda host, port: listen("127.0.0.1", 0))
-    monkeypatch.setattr(web, "create_app", lambda **more: made.append(more["hosts"]) or create_app(Catalogue()))
-    monkeypatch.setattr(web.uvicorn, "Server", lambda config: SimpleNamespace(run=lambda sockets: None))
-    web.serve(host, 0, open_browser=False, say=told.append)
-    assert told[0].startswith(f"Goishi is at {shown}")
-    assert ("other machines can reach it" in told[0]) == (hosts is None)
-    assert made == [hosts]

@@ -21,7 +21,7 @@ import threading
 import time
 import webbrowser
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,8 @@ LARGEST_MESSAGE = 64 * 1024
 """Characters; the longest game's moves are far shorter."""
 MOST_ROOMS = 256
 MOST_A_SECOND = 40
-"""Messages of one socket."""
+"""Messages of one socket; one more is answered late, by a complaint."""
+LATE_SECONDS = 0.5
 REST_SECONDS = 300.0
 """A room where nothing happens for so long frees its trees; the game stays."""
 STOP_SECONDS = 0.1
@@ -71,8 +72,7 @@ KINDS = {
     ".woff2": "font/woff2",
 }
 HEADERS = {
-    "content-security-policy": "default-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; "
-    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "content-security-policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
 }
@@ -147,7 +147,7 @@ class Table:
         self._recent = [*(moment for moment in self._recent if now - moment < 1), now]
         try:
             if len(self._recent) > MOST_A_SECOND:
-                await asyncio.sleep(0.5)
+                await asyncio.sleep(LATE_SECONDS)
                 raise UsageError("Too many messages at once; slow down.")
             if text is None or len(text) > LARGEST_MESSAGE:
                 raise UsageError("A message is a short JSON text.")
@@ -237,16 +237,15 @@ class Guard:
         return await self._app(scope, receive, send_guarded)
 
 
-def create_app(catalogue: Catalogue | None = None, hosts: tuple[str, ...] | None = None) -> Starlette:
+def create_app(catalogue: Catalogue, hosts: tuple[str, ...] | None = None) -> Starlette:
     """The site as an ASGI application; its `state.rooms` counts the games that are open."""
     for ending, kind in KINDS.items():
         mimetypes.add_type(kind, ending)  # Windows may have been told otherwise
-    offers = catalogue or Catalogue(models=store.shipped())
     threads = max(2, os.cpu_count() or 2)
     makers = Makers(threads)
 
     def show_catalogue(request: Request) -> JSONResponse:
-        return JSONResponse(offers.as_json(), headers={"cache-control": "no-store"})
+        return JSONResponse(catalogue.as_json(), headers={"cache-control": "no-store"})
 
     async def play(socket: WebSocket) -> None:
         await socket.accept()
@@ -259,7 +258,7 @@ def create_app(catalogue: Catalogue | None = None, hosts: tuple[str, ...] | None
             state.limiter = anyio.CapacityLimiter(threads)
         state.rooms += 1
         try:
-            await Table(socket, Room(offers, makers), state.limiter).run()
+            await Table(socket, Room(catalogue, makers), state.limiter).run()
         finally:
             state.rooms -= 1
 
@@ -304,14 +303,18 @@ def serve(
     port: int = 8080,
     open_browser: bool = True,
     say: Callable[[str], None] | None = None,
+    games: Sequence[str] = (),
+    players: Sequence[str] = (),
 ) -> None:
     """Serves the site until Ctrl-C. Port 0 takes a free one. Raises GoishiError when it cannot listen.
 
-    `say` takes the sentence with the site's address; it is printed otherwise.
+    `say` takes the sentence with the site's address; it is printed otherwise. `games` and `players` are specs, paths of
+    game files and of models among them, that the page offers besides those that come with Goishi.
     """
+    catalogue = Catalogue(players, games, store.shipped())
     listener = listen(host, port)
     own = host in LOOPBACK or host.startswith("127.")
-    app = create_app(hosts=(*LOOPBACK, host) if own else None)
+    app = create_app(catalogue, (*LOOPBACK, host) if own else None)
     shown = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # an address that a browser can open
     address = f"http://[{shown}]" if ":" in shown else f"http://{shown}"
     address = f"{address}:{listener.getsockname()[1]}"
@@ -323,6 +326,14 @@ def serve(
         timer = threading.Timer(0.5, partial(webbrowser.open, address))
         timer.daemon = True
         timer.start()
+    try:
+        server(app).run(sockets=[listener])
+    finally:
+        listener.close()
+
+
+def server(app: Starlette) -> uvicorn.Server:
+    """A server of the site, as quiet and as careful as it should be."""
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -330,10 +341,7 @@ def serve(
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=2,
     )
-    try:
-        uvicorn.Server(config).run(sockets=[listener])
-    finally:
-        listener.close()
+    return uvicorn.Server(config)
 
 
 def has_screen() -> bool:

@@ -1,5 +1,6 @@
 """What the page offers: the games with their sizes, and for each the opponents that can play it."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -76,31 +77,37 @@ def look(game: Game) -> Look:
 
 
 class Catalogue:
-    """The games and opponents of one site.
+    """The games and opponents of one site. Nothing else can be asked for, so no visitor decides what is compiled.
 
-    players  player specs of the host's own, offered in every game that they can play
-    games    game specs of the host's own, paths among them
+    players  player specs of the host's own, offered in every game
+    games    game specs of the host's own, paths and unusual sizes among them
     models   the networks on offer
+
+    Raises UnknownGame or BadGame when one of the host's games cannot be offered.
     """
 
     def __init__(self, players: Sequence[str] = (), games: Sequence[str] = (), models: Sequence[Model] = ()):
         self.players = tuple(players)
-        self.games = tuple(games)
         self.models = tuple(models)
+        self._games: dict[str, Game] = {}  # by spec, as the page lists them
+        for name in [*LOOKS, *sorted(set(registry.names()) - set(LOOKS))]:
+            for size in LOOKS[name].sizes if name in LOOKS else ("",):
+                with contextlib.suppress(GoishiError):  # the site opens without a package's broken game
+                    self._add(f"{name}:{size}" if size else name)
+        for spec in games:
+            self._add(spec)
 
-    def find(self, spec: object) -> Game:
-        """The game of a spec that a browser sent: an installed game with any parameters, or one of the host's own.
-
-        A browser never gets to name a file. Raises UnknownGame.
-        """
-        if not isinstance(spec, str) or len(spec) > 200:
-            raise UnknownGame("A game is named by a short text, such as gomoku:size=9,row=5.")
-        name = spec.partition(":")[0].strip().lower()
-        if spec not in self.games and (name not in registry.names() or ".py" in spec):
-            raise UnknownGame(f"There is no game {spec!r} here; there are {', '.join(registry.names())}.")
+    def _add(self, spec: str) -> None:
         game = registry.find(spec)
         if game.board is None:
             raise UnknownGame(f"{spec} has no board to draw; play it in the terminal with `goishi play {spec}`.")
+        self._games[game.spec] = game
+
+    def find(self, spec: object) -> Game:
+        """The game of a spec that a browser sent, if it is on offer. Raises UnknownGame."""
+        game = self._games.get(spec) if isinstance(spec, str) else None
+        if game is None:
+            raise UnknownGame(f"There is no game {str(spec)[:60]!r} here; choose one of those on the page.")
         return game
 
     def fitting(self, game: Game) -> list[Model]:
@@ -164,27 +171,20 @@ class Catalogue:
         raise UnknownGame(f"There is no opponent {str(spec)[:60]!r} for this game; choose one of those on the page.")
 
     def as_json(self) -> dict[str, Any]:
-        """Everything on offer, for the page's dialog. Games that cannot be loaded are left out."""
-        games = []
-        for name in [*LOOKS, *sorted(set(registry.names()) - set(LOOKS)), *self.games]:
-            kind = LOOKS.get(name)
-            sizes = []
-            for parameters in kind.sizes if kind else ("",):
-                try:
-                    game = self.find(f"{name}:{parameters}" if parameters else name)
-                except GoishiError:
-                    continue
-                sizes.append(
-                    {
-                        "spec": game.spec,
-                        "label": size_label(game),
-                        "goal": look(game).goal(game),
-                        "opponents": self.opponents(game),
-                    }
-                )
-            if sizes:
-                games.append({"name": name, "title": look(game).title, "sides": look(game).sides, "sizes": sizes})
-        return {"games": games}
+        """Everything on offer, for the page's settings; the sizes of one game stand together."""
+        games: dict[str, dict[str, Any]] = {}
+        for game in self._games.values():
+            shown = look(game)
+            entry = {"name": game.name, "title": shown.title, "sides": shown.sides, "sizes": []}
+            games.setdefault(game.name, entry)["sizes"].append(
+                {
+                    "spec": game.spec,
+                    "label": size_label(game),
+                    "goal": shown.goal(game),
+                    "opponents": self.opponents(game),
+                }
+            )
+        return {"games": list(games.values())}
 
 
 def size_label(game: Game) -> str:
