@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,7 +24,8 @@ from goishi.training.replay import read_games
 from goishi.training.run import train
 
 QUICK = ["learning.rows=400", "learning.batch=64", "learning.window=400", "games.at_once=32", "search.visits=8"]
-QUICK += ["rating.every=2", "rating.games=8", "rating.rollouts=20", "learning.largest_window=20000"]
+QUICK += ["rating.every=2", "rating.games=8", "rating.rollouts=20", "rating.share=1"]
+QUICK += ["learning.largest_window=20000"]
 
 
 def start(folder, *words, minutes=0.2):
@@ -95,9 +97,43 @@ def test_every_game_on_disk_ends_as_its_record_says(run):
             assert position.score == played.score == record["score"]
 
 
+def test_ratings_are_in_the_metrics_and_the_best_model_is_the_ladders(run):
+    table = json.loads((run / "ratings.json").read_text(encoding="utf-8"))
+    assert (run / "best.onnx").read_bytes() == (run / "models" / f"{table['best']}.onnx").read_bytes()
+    players = {player for match in table["matches"] for player in match[:2]}
+    assert {"random", "rollout:20"} < players
+    assert players == set(table["elo"])
+    rated = [row for row in read_metrics(run) if "elo" in row]
+    assert {f"{row['generation']:06}" for row in rated} <= {path.stem for path in (run / "models").iterdir()}
+    assert all(row["elo_error"] > 0 for row in rated)
+
+
+def test_a_run_goes_on_with_its_ratings_whether_it_was_killed_or_is_an_old_one(run, tmp_path):
+    table = json.loads((run / "ratings.json").read_text(encoding="utf-8"))
+    killed, old = tmp_path / "killed", tmp_path / "old"
+    for folder in (killed, old):
+        shutil.copytree(run, folder)
+        (folder / "best.onnx").unlink()
+    (old / "ratings.json").unlink()  # such a run kept its results in the checkpoint
+    with np.load(old / "checkpoint.npz", allow_pickle=False) as archive:
+        arrays = dict(archive)
+    facts = json.loads(str(arrays["facts"]))
+    facts["run"] |= {"results": [match[:4] for match in table["matches"]], "best": table["best"], "elo": {}}
+    np.savez(old / "checkpoint.npz", **(arrays | {"facts": np.array(json.dumps(facts))}))
+    for folder in (killed, old):
+        train(None, folder, sets=["generations=14"], quiet=True)
+        again = json.loads((folder / "ratings.json").read_text(encoding="utf-8"))
+        count = len(table["matches"])
+        assert [match[:4] for match in again["matches"][:count]] == [match[:4] for match in table["matches"]]
+        assert "000014" in {match[0] for match in again["matches"][count:]}
+        assert (folder / "best.onnx").exists()
+
+
 def test_a_run_that_is_over_says_how_to_go_on(run):
-    with pytest.raises(UsageError, match="--minutes"):
+    with pytest.raises(UsageError, match=r"for more: goishi train --run .* --set generations=24"):
         train(None, run, quiet=True)
+    with pytest.raises(UsageError, match=r"for more: goishi train --run .* --minutes \d"):
+        train(None, run, minutes=0.001, quiet=True)
 
 
 def test_a_folder_keeps_its_game_and_its_preset(run):
@@ -126,8 +162,6 @@ def test_a_path_that_is_a_file_is_told(tmp_path):
 
 
 def test_a_broken_checkpoint_is_told_and_nothing_is_lost(run, tmp_path):
-    import shutil
-
     folder = tmp_path / "copy"
     shutil.copytree(run, folder)
     before = finished_games(folder)

@@ -41,6 +41,8 @@ def test_an_unknown_preset_names_those_there_are():
         ("learning.window=100", "nothing would be learned"),
         ("learning.batch=1", "at least 2"),
         ("rating.games=7", "in pairs"),
+        ("rating.share=0", "above 0"),
+        ("rating.rollouts=-1", "negative"),
         ("search.dirichlet_share=0.25", "Gumbel"),
         ("games.resign=2", "between 0 and 1"),
         ("serach.visits=3", "search.visits"),

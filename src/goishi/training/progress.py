@@ -17,7 +17,6 @@ class Progress:
     """Progress on stderr: live on a terminal, lines elsewhere, nothing when quiet. A context manager."""
 
     def __init__(self, settings: Run, game: Game, quiet: bool):
-        self._settings, self._quiet = settings, quiet
         self._console = Console(file=sys.stderr, quiet=quiet)
         self._bar = Bar(
             SpinnerColumn(),
@@ -30,7 +29,9 @@ class Progress:
             disable=quiet or not self._console.is_terminal,
             refresh_per_second=4,
         )
-        self._whole = self._bar.add_task(f"[bold]{game.spec}", total=1.0 if settings.minutes else None)
+        self._whole = self._bar.add_task(
+            f"[bold]{game.spec}", total=1.0 if settings.minutes or settings.generations else None
+        )
         self._part = self._bar.add_task("playing", total=settings.learning.rows)
         self._lines = 0
 
@@ -57,8 +58,6 @@ class Progress:
 
     def report(self, row: dict[str, Any]) -> None:
         """A generation's figures."""
-        if self._quiet:
-            return
         if self._lines % 20 == 0:
             self.say("[dim]  time  gen.    games positions  games/s  evals/s  policy  value   Elo (random = 0)[/dim]")
         self._lines += 1
@@ -82,8 +81,11 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def draw_curve(folder: Path) -> Path | None:
-    """curve.png: losses and Elo over time. None where matplotlib is missing or there is nothing to draw."""
+def draw_curve(folder: Path, elo: dict[str, tuple[float, float]]) -> Path | None:
+    """curve.png: losses and Elo over time. None where matplotlib is missing or there is nothing to draw.
+
+    elo   by generation (six digits), with its standard error, as all results of the run rate it
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -100,11 +102,11 @@ def draw_curve(folder: Path) -> Path | None:
     left.plot(minutes, [row["value_loss"] for row in rows], label="value", color="#c2703d")
     left.set(xlabel="minutes", ylabel="loss", title="What it learns")
     left.legend(frameon=False)
-    rated = [row for row in rows if "elo" in row]
+    rated = [(row["seconds"] / 60, *elo[name]) for row in rows if (name := f"{row['generation']:06}") in elo]
     right.errorbar(
-        [row["seconds"] / 60 for row in rated],
-        [row["elo"] for row in rated],
-        [1.96 * row["elo_error"] for row in rated],
+        [minute for minute, _, _ in rated],
+        [rating for _, rating, _ in rated],
+        [1.96 * error for _, _, error in rated],
         fmt="o-",
         color="#3f8f5f",
         capsize=3,

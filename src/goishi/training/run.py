@@ -1,10 +1,11 @@
 """A training run in a folder: self-play, samples, learning, rating, models. Killed at any moment, it goes on.
 
 config.toml      the settings, resolved; the version that wrote them
-checkpoint.npz   weights, average, optimizer, random states, counters, ratings: written after each generation
+checkpoint.npz   weights, average, optimizer, random states, counters: written after each generation
 samples/         what was played, one file a generation, a frame for each finished game
 games/           the same games as JSON lines, to look at
 models/          the models that were rated, by generation
+ratings.json     the results of all rating matches, everybody's Elo by them, and who is best
 newest.onnx      the newest model; best.onnx the best by rating
 metrics.jsonl    one flat object a generation; tensorboard/ the same for TensorBoard; curve.png as a picture
 """
@@ -25,14 +26,13 @@ import numpy as np
 
 import goishi
 from goishi import config
-from goishi.arena.in_step import RandomSide, SearchSide, Side, paired, play_in_step, random_openings
-from goishi.arena.rating import LEAST_DISTINCT, bradley_terry
 from goishi.arena.record import GameRecord
 from goishi.core import registry
 from goishi.core.game import Game
 from goishi.errors import BadRun, MissingExtra, UsageError
 from goishi.networks import evaluator, runtime
-from goishi.search import Search, SearchSettings
+from goishi.training.files import open_to_append, write
+from goishi.training.ladder import Ladder, Match
 from goishi.training.progress import Progress, draw_curve
 from goishi.training.replay import Replay, SampleFile, read_games, window_size
 from goishi.training.selfplay import PlayedGame, SelfPlay
@@ -149,7 +149,7 @@ class Worker:
         self.close()
         name = f"{generation:06}-{self._index}"
         self.samples = SampleFile(self._folder / "samples" / f"{name}.games")
-        self._records = _appended(self._folder / "games" / f"{name}.jsonl")
+        self._records = open_to_append(self._folder / "games" / f"{name}.jsonl")
         self.rows = self.games = 0
         self.evaluations = -self.play.evaluations
 
@@ -204,9 +204,7 @@ class TrainingRun:
         self.seconds = 0.0  # of all earlier starts
         self.games_played = 0
         self.rows_of: dict[str, int] = {}  # by sample file
-        self.results: list[list[Any]] = []  # [player, player, points of the first, games]
-        self.elo: dict[str, list[float]] = {}  # by player: Elo and its standard error
-        self.best = ""
+        self.ladder = Ladder(self.game, settings.rating, folder, self._evaluator, settings.seed)
         self.resigned = [0, 0]  # calibration games: the resigning side would have been wrong, right
         write(folder / CONFIG, f"# Goishi {goishi.__version__}\n{config.dump(settings)}".encode())
         if goes_on:
@@ -214,11 +212,12 @@ class TrainingRun:
         self.replay = Replay(self.game, max(settings.learning.largest_window, settings.learning.window))
         self.new = self._read_samples()  # rows that the network has not learned from
         self._started = time.monotonic()
-        self._metrics = _appended(folder / METRICS)
+        self._metrics = open_to_append(folder / METRICS)
         self._board: Any = None
         self._stop = threading.Event()
         self._content = self._export()
         write(folder / "newest.onnx", self._content)
+        self._keep_best()  # in case that a kill came before it
         self.workers = self._make_workers()
         self.progress = Progress(settings, self.game, quiet)
 
@@ -238,7 +237,12 @@ class TrainingRun:
     def loop(self) -> None:
         """Generations until the minutes are over. Ctrl-C ends it after saving."""
         if self.finished():
-            more = f"goishi train --run {self.folder} --minutes {2 * self.elapsed() / 60:.0f}"
+            longer = (
+                f"--minutes {max(1, 2 * self.elapsed() / 60):.0f}"
+                if self.out_of_time()
+                else (f"--set generations={2 * self.generation}")
+            )
+            more = f"goishi train --run {self.folder} {longer}"
             raise UsageError(f"{self.folder} has trained as long as it was asked to; for more: {more}.")
         with self.progress, ThreadPoolExecutor(len(self.workers), "self-play") as pool:
             try:
@@ -254,9 +258,9 @@ class TrainingRun:
                 if isinstance(error, KeyboardInterrupt):
                     self.progress.say("Stopping; every finished game is on disk.")
                 raise
-            self.rate()
+            self.rate(last=True)
             self.save()
-            draw_curve(self.folder)
+            draw_curve(self.folder, self.ladder.elo)
             self.progress.say(f"Done: {self.best_path()} is the best model, {self.folder / 'newest.onnx'} the newest.")
 
     def elapsed(self) -> float:
@@ -361,71 +365,19 @@ class TrainingRun:
         )
         return evaluator.NetworkEvaluator(self.game, opened)
 
-    # Ratings
-
-    def rate(self) -> None:
-        """Games of the newest network against fixed players and earlier models; the best one by Elo is kept."""
-        rating = self.settings.rating
+    def rate(self, last: bool = False) -> None:
+        """Rates the newest network, if it is not yet, and keeps the best one."""
         name = f"{self.generation:06}"
-        if not rating.every or any(row[0] == name for row in self.results):
+        if not self.settings.rating.every or self.ladder.rated(name):
             return
         self.progress.stage("rating")
-        rng = np.random.default_rng((self.settings.seed, 2, self.generation))
-        me = self._side(self._content)
-        rated = [key for key in self.elo if key.isdigit()]
-        opponents = [self.best, *rated[::-1]] if self.best else []
-        opponents = list(dict.fromkeys(opponents))[: rating.earlier]
-        if not rated or self.elo[rated[-1]][0] < 800:
-            opponents.append("random")
-        if rating.rollouts:
-            opponents.append("rollout")
-        for opponent in opponents:
-            openings = random_openings(self.game, rating.games // 2, rating.opening_plies, rng)
-            games = play_in_step(self.game, (me, self._opponent(opponent, rng)), *paired(openings))
-            if len({(game.actions, game.first) for game in games}) < LEAST_DISTINCT * len(games):
-                self.progress.say(f"No rating against {opponent}: fewer than 80% of the games are distinct.")
-                continue
-            points = sum((1 + game.score * (1 if game.first == 0 else -1)) / 2 for game in games)
-            self.results.append([name, opponent, points, len(games)])
-        if not any(row[0] == name for row in self.results):
-            return
-        write(self.folder / "models" / f"{name}.onnx", self._content)
-        self._compute_elo()
-        if not self.best or self.elo[name][0] >= self.elo[self.best][0] or self.best not in self.elo:
-            self.best = name
-        best = self.folder / "models" / f"{self.best}.onnx"
-        write(self.folder / "best.onnx", best.read_bytes())
+        self.ladder.rate(name, self._content, self.elapsed, self.progress.say, last)
+        self._keep_best()
 
-    def _side(self, content: bytes | Path) -> Side:
-        visits = self.settings.rating.visits
-        search = Search(
-            self.game, self._evaluator(content), SearchSettings(mode="gumbel", leaves=1), self.settings.rating.games
-        )
-        return SearchSide(search, visits)
-
-    def _opponent(self, name: str, rng: np.random.Generator) -> Side:
-        if name == "random":
-            return RandomSide(rng)
-        if name == "rollout":
-            from goishi.search.rollout import rollouts
-
-            judge = rollouts(self.game, int(rng.integers(1 << 30)), threads=1)
-            settings = SearchSettings(mode="uct", leaves=1, early_stop=False)
-            return SearchSide(
-                Search(self.game, judge, settings, self.settings.rating.games), self.settings.rating.rollouts
-            )
-        return self._side(self.folder / "models" / f"{name}.onnx")
-
-    def _compute_elo(self) -> None:
-        """Elo of all who met, `random` at 0 (or the first rollout player, or the first model)."""
-        names = list(dict.fromkeys(player for row in self.results for player in row[:2]))
-        anchor = next((name for name in ("random", "rollout") if name in names), names[0])
-        points = np.zeros((len(names), len(names)))
-        for a, b, scored, games in self.results:
-            points[names.index(a), names.index(b)] += scored
-            points[names.index(b), names.index(a)] += games - scored
-        ratings = bradley_terry(points, names.index(anchor))
-        self.elo = {name: [float(e), float(s)] for name, e, s in zip(names, ratings.elo, ratings.errors, strict=True)}
+    def _keep_best(self) -> None:
+        """best.onnx is the ladder's best."""
+        if self.ladder.best:
+            write(self.folder / "best.onnx", (self.folder / "models" / f"{self.ladder.best}.onnx").read_bytes())
 
     # On disk
 
@@ -436,9 +388,6 @@ class TrainingRun:
             "seconds": self.elapsed(),
             "games": self.games_played,
             "rows": self.rows_of,
-            "results": self.results,
-            "elo": self.elo,
-            "best": self.best,
             "resigned": self.resigned,
         }
         write(self.folder / CHECKPOINT, self.trainer.save(facts))
@@ -447,7 +396,10 @@ class TrainingRun:
         facts = self.trainer.restore((self.folder / CHECKPOINT).read_bytes())
         self.generation, self.seconds, self.games_played = facts["generation"], facts["seconds"], facts["games"]
         self.rows_of, self.resigned = facts["rows"], facts["resigned"]
-        self.results, self.elo, self.best = facts["results"], facts["elo"], facts["best"]
+        if "results" in facts and not self.ladder.matches:  # a run of Goishi before ratings.json
+            self.ladder.load(
+                [Match(a, b, points, games, 0.0) for a, b, points, games in facts["results"]], facts["best"]
+            )
 
     def _read_samples(self) -> int:
         """The newest rows back into memory; how many of them ended after the checkpoint, so are still to be learned."""
@@ -483,8 +435,8 @@ class TrainingRun:
             "positions": self.replay.made,
             **{key: round(value, 5) if isinstance(value, float) else value for key, value in figures.items()},
         }
-        if name in self.elo:
-            row["elo"], row["elo_error"] = (round(value, 1) for value in self.elo[name])
+        if name in self.ladder.elo:
+            row["elo"], row["elo_error"] = (round(value, 1) for value in self.ladder.elo[name])
         if sum(self.resigned):
             row["wrong_resignations"] = round(self.resigned[0] / sum(self.resigned), 4)
         self._metrics.write(json.dumps(row) + "\n")
@@ -503,24 +455,3 @@ class TrainingRun:
         for file in (*self.workers, self._metrics, self._board):
             if file:
                 file.close()
-
-
-def _appended(path: Path) -> Any:
-    """A text file to append lines to; a last line that a kill cut short is cut off."""
-    if path.exists():
-        content = path.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        if whole < len(content):
-            with path.open("r+b") as file:
-                file.truncate(whole)
-    return path.open("a", encoding="utf-8", newline="\n")
-
-
-def write(path: Path, content: bytes) -> None:
-    """Writes a file under another name and renames it, so that nobody ever sees half of it."""
-    new = path.with_name(path.name + ".new")
-    with new.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)

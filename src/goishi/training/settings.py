@@ -106,18 +106,20 @@ class Learning:
 class Rating:
     """Rating games inside the run."""
 
-    every: int = 10
+    every: int = 5
     """Generations between ratings; 0 switches them off."""
+    share: float = 0.1
+    """Share of the run's time for rating games, half for fixed players, half for earlier models; costlier ones wait."""
     games: int = 40
     """Games against each opponent, in pairs from one opening with colors swapped."""
     visits: int = 32
     """Simulations a move of the network."""
-    rollouts: int = 400
-    """Random playouts a move of the fixed opponent."""
+    rollouts: int = 25_600
+    """Random playouts a move of the strongest fixed player; weaker ones have a quarter, a sixteenth and so on to 25."""
     opening_plies: int = 2
     """Random moves at the start of a pair of games."""
     earlier: int = 2
-    """Earlier models that each rated one also meets."""
+    """Earlier models that each rated one meets: the best, and others at random of those that are not far below it."""
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,8 @@ class Run:
                 self.rating.games % 2 == 0 and self.rating.games >= 2,
                 "rating.games must be even: games are played in pairs",
             ),
+            (0 < self.rating.share <= 1, "rating.share lies above 0 and up to 1"),
+            (self.rating.rollouts >= 0, "rating.rollouts must not be negative; 0 leaves random moves alone"),
         )
         for holds, text in checks:
             if not holds:
