@@ -88,7 +88,7 @@ function changeSettings(): void {
   const chosen = catalogue.games[game.selectedIndex];
   want({
     game: chosen?.name ?? "",
-    size: chosen?.sizes[size.selectedIndex]?.spec ?? "",
+    size: (chosen === choice?.game && chosen?.sizes[size.selectedIndex]?.spec) || "",
     opponent: opponent.selectedIndex > 0 ? opponent.value : "",
     level: checked("level"),
     begins: checked("begins") === "opponent" ? "opponent" : "you",

@@ -3,9 +3,9 @@
 import type { Hints, Opened, State } from "./protocol";
 import type { Choice } from "./settings";
 
-/** What is being played, in short: `Gomoku 8 × 8 · Network gomoku-8x8`. */
-export function choiceText({ game, size, opponent }: Choice): string {
-  return `${game.title} ${size.label} · ${opponent.name}`;
+/** What is being played, in short: `Gomoku · Network gomoku-8x8`. */
+export function choiceText({ game, opponent }: Choice): string {
+  return `${game.title} · ${opponent.name}`;
 }
 
 /** Whose turn it is, or how the game ended. */

@@ -192,10 +192,13 @@ def test_what_was_chosen_is_still_chosen_after_a_reload(page):
     page.wait_for_selector(".hint")
 
 
-def test_another_board_keeps_the_opponent_that_was_chosen(page):
+def test_another_board_keeps_the_opponent_and_another_game_begins_with_its_usual_size(page):
     choose(page, "Gomoku", "A friend", "9 × 9")
-    page.select_option("#size", label="6 × 6")
-    page.wait_for_selector("svg.board[aria-label='Gomoku, 6 by 6']")
+    page.select_option("#size", label="13 × 13")
+    page.wait_for_selector("svg.board[aria-label='Gomoku, 13 by 13']")
+    assert settings_of(page)[2] == "A friend"
+    page.select_option("#game", label="Hex")
+    page.wait_for_selector("svg.board[aria-label='Hex, 7 by 7']")
     assert settings_of(page)[2] == "A friend"
 
 
@@ -221,7 +224,7 @@ def test_on_a_phone_the_settings_fold_when_the_game_begins_and_open_when_asked_f
     choose(page, "Connect Four", "A friend")
     page.locator(".target.free").first.click()
     page.wait_for_selector("#settings", state="hidden")
-    assert page.inner_text("#choice") == "Connect Four 7 × 6 · A friend"
+    assert page.inner_text("#choice") == "Connect Four · A friend"
     page.wait_for_function("document.documentElement.scrollHeight <= innerHeight")  # all on one screen
     page.reload()
     page.wait_for_selector(".target.free")
