@@ -114,11 +114,11 @@ class OpenVino:
         self.lock = threading.RLock()
         self._game, self._threads = game, threads or cores()
         self._model = openvino_core().read_model(widen(proto, CHANNELS).SerializeToString())
-        self._compiled: dict[int, tuple[Callable[..., Any], np.ndarray, np.ndarray, np.ndarray]] = {}
+        self._compiled: dict[int, tuple[Any, np.ndarray, np.ndarray, np.ndarray]] = {}
         self.buffer(1)  # what cannot be compiled fails here
 
-    def _at(self, size: int) -> tuple[Callable[..., Any], np.ndarray, np.ndarray, np.ndarray]:
-        """Infer, planes, logits, values of one batch size; the arrays are the tensors' own memory."""
+    def _at(self, size: int) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+        """Request, planes, logits, values of one batch size; the arrays are the tensors' own memory."""
         if size not in self._compiled:
             ov = import_openvino()
             model = self._model.clone()
@@ -134,7 +134,7 @@ class OpenVino:
             logits, values = np.zeros((size, self._game.actions), np.float32), np.zeros(size, np.float32)
             for name, array in (("planes", planes), ("policy", logits), ("value", values)):
                 request.set_tensor(name, ov.Tensor(array, shared_memory=True))
-            self._compiled[size] = request.infer, planes, logits, values
+            self._compiled[size] = request, planes, logits, values
         return self._compiled[size]
 
     def buffer(self, size: int) -> np.ndarray:
@@ -143,10 +143,11 @@ class OpenVino:
 
     def run(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         with self.lock:
-            infer, buffer, logits, values = self._at(len(planes))
+            request, buffer, logits, values = self._at(len(planes))
             if planes is not buffer:
                 buffer[:] = planes
-            infer(share_outputs=True)
+            request.start_async()  # infer() has this thread compute a part, and all wait when the system delays it
+            request.wait()
         return logits, values
 
 

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,10 +19,11 @@ from goishi.core.compiled import identity, kernel
 from goishi.core.game import Game
 from goishi.errors import UsageError
 from goishi.networks.evaluator import Evaluator
-from goishi.search import choose, tree
+from goishi.search import choose, result, tree
 from goishi.search.choose import GUMBEL, PUCT, UCT, Rules
 from goishi.search.clock import Limit
-from goishi.search.tree import UNKNOWN, WAITING, Edges, Nodes, Tree, make_tree
+from goishi.search.result import LONGEST, Result
+from goishi.search.tree import UNKNOWN, WAITING, Tree, bare, make_tree
 
 MODES = {"puct": PUCT, "uct": UCT, "gumbel": GUMBEL}
 
@@ -119,21 +120,6 @@ THESIS = SearchSettings(
 """The thesis: c = sqrt 2, U = c P sqrt(S) / (1 + N), unvisited Q = 0, terminal nodes visited but nothing proven."""
 
 
-class Result(NamedTuple):
-    """What a search found at a root. Arrays are over all actions, 0 where an action is illegal or unvisited."""
-
-    visits: np.ndarray  # int32[A]
-    policy: np.ndarray  # float32[A] what a network should learn: visit shares, or the improved policy of Gumbel search
-    values: np.ndarray  # float32[A] Q as the root's player sees it
-    priors: np.ndarray  # float32[A] the evaluator's own, without noise
-    value: float  # of the root, as its player sees it
-    raw_value: float  # what the evaluator said of the root
-    best: int  # the action to play
-    proven: int | None  # +1, 0, -1 as the root's player sees it
-    line: list[int]  # the best action, then the most visited replies
-    evaluations: int  # positions judged since the search began
-
-
 class Desk(NamedTuple):
     """What the trees of a search are busy with, one entry a tree."""
 
@@ -167,13 +153,13 @@ def make_wave(expand, finish, back_up, take_back, add_node, put_likeliest_first,
     """
     puct, uct, gumbel_inner, gumbel_root = rule["puct"], rule["uct"], rule["gumbel_inner"], rule["gumbel_root"]
 
-    def gather(nodes, edges, used, rules, desk, leaves, may_stop):
+    def gather(pool, rules, desk, leaves, may_stop):
         """Fills `leaves`; answers how many of them are roots, how many there are, and how many visits needed no leaf.
 
         Visits to ended or proven nodes are made here, a few a wave. may_stop: end the trees that are decided.
         """
-        nodes, edges, rules, desk, leaves = Nodes(*nodes), Edges(*edges), Rules(*rules), Desk(*desk), Leaves(*leaves)
-        pool = Tree(nodes, edges, used)
+        rules, desk, leaves = Rules(*rules), Desk(*desk), Leaves(*leaves)
+        nodes, edges, _ = pool
         counted = rules.prior_penalty == 1.0  # descents in flight are counted, or else lower the prior
         count, ended = 0, 0
         for t in range(len(desk.roots)):
@@ -270,13 +256,13 @@ def make_wave(expand, finish, back_up, take_back, add_node, put_likeliest_first,
                     take_back(pool, leaves.collided[i])
         return roots, count, ended
 
-    def settle(nodes, edges, used, rules, desk, leaves, count, players, over, results, masks, logits, values):
+    def settle(pool, rules, desk, leaves, count, players, over, results, masks, logits, values):
         """Gives the leaves their edges and backs their values up.
 
         Row i of logits and values is the i-th leaf at which the game is not over.
         """
-        nodes, rules, desk, leaves = Nodes(*nodes), Rules(*rules), Desk(*desk), Leaves(*leaves)
-        pool = Tree(nodes, Edges(*edges), used)
+        rules, desk, leaves = Rules(*rules), Desk(*desk), Leaves(*leaves)
+        nodes, _, _ = pool
         row = 0
         for i in range(count):
             node = leaves.node[i]
@@ -300,7 +286,9 @@ def find_busy(roots, left, count, proven, over, busy):
         busy[t] = root >= 0 and (count[root] == WAITING or (left[t] > 0 and proven[root] == UNKNOWN and not over[root]))
 
 
-SOURCES = identity(Path(str(module)).read_bytes() for module in (__file__, tree.__file__, choose.__file__))
+SOURCES = identity(
+    Path(str(module)).read_bytes() for module in (__file__, tree.__file__, choose.__file__, result.__file__)
+)
 gather, settle = (
     kernel(half, SOURCES)
     for half in make_wave(
@@ -320,6 +308,7 @@ gather, settle = (
 )
 find_busy = kernel(find_busy, SOURCES)
 copy_trees = kernel(tree.copy_trees.py_func, SOURCES)
+read_root = kernel(result.read_root.py_func, SOURCES)
 
 
 class Search:
@@ -340,9 +329,10 @@ class Search:
         self.kernels = game.kernels()
         self.rules = settings.rules()
         A, B = game.actions, trees * (settings.leaves + 1)
-        self.pool: Tree = make_tree(64 * trees, 64 * trees * min(A, 64) + A * B)
+        self.pool = make_tree(64 * trees, 64 * trees * min(A, 64) + A * B)
+        self._bare = bare(self.pool)
         self._spare: Tree | None = None  # of the same size, to copy into
-        self.states = np.zeros(len(self.pool.nodes.first), game.State)
+        self.states = np.zeros(len(self.pool.nodes), game.State)
         T = trees
         self.desk = Desk(
             roots=np.full(T, -1, np.int32),
@@ -421,9 +411,9 @@ class Search:
         may_stop: trees whose most visited action can't be overtaken end.
         """
         self._reserve(len(self._leaves.node))
-        leaves, pool = self._leaves, (tuple(self.pool.nodes), tuple(self.pool.edges), self.pool.used)
+        leaves, pool = self._leaves, self._bare
         rules, desk, found = tuple(self.rules), tuple(self.desk), tuple(leaves)
-        roots, count, ended = gather(*pool, rules, desk, found, may_stop)
+        roots, count, ended = gather(pool, rules, desk, found, may_stop)
         if count == 0:
             return ended, 0
         node = leaves.node[:count]
@@ -437,14 +427,37 @@ class Search:
         else:  # leaves below roots are numbered one after the other
             live = self.states[node[0] : node[0] + count]
         logits, values = self.evaluator(live) if len(live) else NOTHING
-        settle(*pool, rules, desk, found, count, self._players, over, self._results, self._masks, logits, values)
+        settle(pool, rules, desk, found, count, self._players, over, self._results, self._masks, logits, values)
         if self._fresh:
             self._make_noise()
         return count + ended, len(live)
 
     def result(self, index: int = 0) -> Result:
         """What a tree has found so far."""
-        return read(self, index)
+        desk, A = self.desk, self.game.actions
+        found = np.zeros(A, np.int32), np.zeros(A, np.float32), np.zeros(A, np.float32), np.zeros(A, np.float32)
+        line = np.zeros(LONGEST, np.int32)
+        value, raw_value, proven, length = read_root(
+            self._bare,
+            desk.roots[index],
+            self.rules.mode,
+            desk.laid[index],
+            desk.noise[index],
+            desk.earlier[index],
+            self._raw.get(index, NO_PRIORS),
+            found,
+            line,
+        )
+        actions = line[:length].tolist()
+        return Result(
+            *found,
+            value,
+            raw_value,
+            actions[0] if actions else -1,
+            None if proven == UNKNOWN else proven,
+            actions,
+            int(desk.evaluations[index]),
+        )
 
     # All trees at once.
 
@@ -502,14 +515,14 @@ class Search:
     def _reserve(self, leaves: int) -> None:
         """Room for so many new nodes with all their edges: first by dropping what no tree reaches, then by growing."""
         old = self.pool
-        nodes, edges = len(old.nodes.first), len(old.edges.prior)
+        nodes, edges = len(old.nodes), len(old.edges)
         if int(old.used[0]) + leaves <= nodes and int(old.used[1]) + leaves * self.game.actions <= edges:
             return
         size, need = np.array([nodes, edges]), np.array([leaves, leaves * self.game.actions])
         live, self._spare = self._spare or make_tree(*size), None
         live.used[:] = 0
         origin = np.zeros(size[0], np.int32)
-        copy_trees(old, live, self.desk.roots, origin)
+        copy_trees(bare(old), bare(live), self.desk.roots, origin)
         origin = origin[: live.used[0]]
         # At least twice the need, so that copying costs a constant a node.
         larger = np.maximum(size, 2 * (live.used + need))
@@ -517,6 +530,7 @@ class Search:
             self.pool = _enlarged(live, *larger)
         else:
             self.pool, self._spare = live, old
+        self._bare = bare(self.pool)
         states = np.zeros(larger[0], self.game.State)
         states[: len(origin)] = self.states[origin]
         self.states = states
@@ -548,113 +562,12 @@ class Search:
                 priors[:] = choose.dirichlet_noise(priors, settings.dirichlet_share, settings.dirichlet_total, self.rng)
 
 
+NO_PRIORS = np.zeros(0, np.float32)
 NOTHING = (np.zeros((0, 1), np.float32), np.zeros(0, np.float32))
 
 
 def _enlarged(pool: Tree, nodes: int, edges: int) -> Tree:
     bigger = make_tree(nodes, edges)
-    for new, old in zip(
-        (*bigger.nodes, *bigger.edges, bigger.used), (*pool.nodes, *pool.edges, pool.used), strict=True
-    ):
+    for new, old in zip(bigger, pool, strict=True):
         new[: len(old)] = old
     return bigger
-
-
-def read(search: Search, index: int) -> Result:
-    """A tree's result."""
-    nodes, edges, _ = search.pool
-    A = search.game.actions
-    root = search.desk.roots[index]
-    part = search._root_edges(index)
-    actions, visits = edges.action[part], edges.visits[part]
-    priors = search._raw.get(index, edges.prior[part])
-    proof = edges.proof[part]
-    q = np.divide(edges.total[part], visits, out=np.zeros(len(visits)), where=visits > 0)
-    proven = int(nodes.proven[root])
-    if len(actions) == 0:
-        empty = np.zeros(A, np.float32)
-        value = float(nodes.value[root])
-        return Result(
-            empty.astype(np.int32), empty, empty, empty, value, value, -1, proven if proven != UNKNOWN else None, [], 0
-        )
-    known = proof != UNKNOWN
-    judged = np.where(known, proof, q)
-    if search.settings.mode == "gumbel":
-        policy, order = _improved_policy(search, index, judged)
-    else:
-        weights = np.where(proof == -1, 0, visits) if (proof != -1).any() else visits
-        if proven == 1:
-            weights = (proof == 1) * np.maximum(visits, 1)
-        total = weights.sum()
-        policy = weights / total if total else priors
-        order = np.lexsort((actions, -priors, -judged, -weights)).tolist()
-    if known.any():  # a proven win by the shortest way; else nothing lost; else the longest way
-        distance = np.where(known, nodes.distance[np.maximum(edges.child[part], 0)], 0)
-        if (proof == 1).any():
-            order = [int(np.argmin(np.where(proof == 1, distance, 1 << 30)))]
-        elif (proof == -1).all():
-            order = [int(np.argmax(distance))]
-        else:
-            order = [i for i in order if proof[i] != -1]
-    best = int(order[0])
-
-    def spread(row: np.ndarray, dtype: Any) -> np.ndarray:
-        full = np.zeros(A, dtype)
-        full[actions] = row
-        return full
-
-    value = float(nodes.total[root] / max(1, nodes.visits[root])) if proven == UNKNOWN else float(proven)
-    return Result(
-        spread(visits, np.int32),
-        spread(policy, np.float32),
-        spread(judged, np.float32),
-        spread(priors, np.float32),
-        value,
-        float(nodes.value[root]),
-        int(actions[best]),
-        None if proven == UNKNOWN else proven,
-        _line(search.pool, part.start + best),
-        int(search.desk.evaluations[index]),
-    )
-
-
-def _improved_policy(search: Search, index: int, judged: np.ndarray) -> tuple[np.ndarray, list[int]]:
-    """pi' over the root's edges, and the edges in the order in which they would be played (Danihelka et al. 2022)."""
-    edges, desk = search.pool.edges, search.desk
-    part = search._root_edges(index)
-    actions, visits = edges.action[part], edges.visits[part]
-    mixed, most = tree_mixed_value(search.pool, desk.roots[index])
-    sigma = (50.0 + most) / 2 * (np.where(visits > 0, judged, mixed) + 1.0)
-    logits = np.log(np.maximum(edges.prior[part].astype(np.float64), 1e-30))
-    policy = np.exp(logits + sigma - (logits + sigma).max())
-    noise, new = desk.noise[index, actions], visits - desk.earlier[index, actions]
-    if not desk.laid[index]:
-        noise, new = noise + logits, visits
-    return policy / policy.sum(), np.lexsort((actions, -(noise + sigma), -new)).tolist()
-
-
-def tree_mixed_value(pool: Tree, root: int) -> tuple[float, int]:
-    """`choose.mixed_value` without compiling: it runs once a move."""
-    return choose.mixed_value.py_func(pool, root)
-
-
-def _line(pool: Tree, edge: int, length: int = 32) -> list[int]:
-    """The action of an edge, then the most visited replies (shortest win, longest loss where proven)."""
-    nodes, edges, _ = pool
-    line = [int(edges.action[edge])]
-    while len(line) < length:
-        node = edges.child[edge]
-        if node < 0 or nodes.count[node] < 1:
-            break
-        part = slice(nodes.first[node], nodes.first[node] + nodes.count[node])
-        if nodes.proven[node] != UNKNOWN:
-            distance = nodes.distance[np.maximum(edges.child[part], 0)]
-            wished = -distance if nodes.proven[node] == 1 else distance
-            score = np.where(edges.proof[part] == nodes.proven[node], wished, -(1 << 30))
-        else:
-            score = np.where(edges.proof[part] == -1, 0, edges.visits[part])
-        edge = part.start + int(np.argmax(score))
-        if edges.child[edge] < 0:
-            break
-        line.append(int(edges.action[edge]))
-    return line

@@ -9,7 +9,7 @@ Order, in a PUCT search: the edges from `opened[n]` on were never followed, and 
 of those. So PUCT looks at the opened ones and one more, which is a few where a node has a hundred edges.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,55 +21,55 @@ WAITING = -1
 """A node's `count` until it is evaluated."""
 
 
-class Nodes(NamedTuple):
-    """One entry a position."""
-
-    first: np.ndarray  # int32[N] its first edge
-    count: np.ndarray  # type: ignore[assignment]  # int32[N] its number of edges; WAITING until it is evaluated, 0 when the game is over
-    opened: np.ndarray  # int32[N] edges followed so far, the first ones; `count` where they are in no order
-    parent: np.ndarray  # int32[N] -1 at a root
-    edge: np.ndarray  # int32[N] the edge that leads here
-    player: np.ndarray  # int8[N] who moves
-    over: np.ndarray  # bool[N] the game ended here
-    proven: np.ndarray  # int8[N] +1, 0, -1 or UNKNOWN
-    distance: np.ndarray  # int32[N] plies to the end along proven play
-    visits: np.ndarray  # int32[N] simulations that came here, its own evaluation among them
-    total: np.ndarray  # float64[N] sum of the values of those
-    value: np.ndarray  # float32[N] what the evaluator said, or the result
-    flight: np.ndarray  # int32[N] descents below here that wait for an evaluation
+def _record(*fields: tuple[str, str]) -> np.dtype:
+    return np.dtype((np.record, np.dtype(list(fields), align=True)))
 
 
-class Edges(NamedTuple):
-    """One entry a legal action of a node."""
+NODE = _record(
+    ("total", "f8"),  # sum of the values of the simulations that came here
+    ("visits", "i4"),  # those simulations, its own evaluation among them
+    ("flight", "i4"),  # descents below here that wait for an evaluation
+    ("first", "i4"),  # its first edge
+    ("count", "i4"),  # its number of edges; WAITING until it is evaluated, 0 when the game is over
+    ("opened", "i4"),  # edges followed so far, the first ones; `count` where they are in no order
+    ("parent", "i4"),  # -1 at a root
+    ("edge", "i4"),  # the edge that leads here
+    ("distance", "i4"),  # plies to the end along proven play
+    ("value", "f4"),  # what the evaluator said, or the result
+    ("player", "i1"),  # who moves
+    ("proven", "i1"),  # +1, 0, -1 or UNKNOWN
+    ("over", "?"),  # the game ended here
+)
+"""A position. What a descent reads of it lies side by side: it waits for memory once."""
 
-    action: np.ndarray  # int32[E]
-    prior: np.ndarray  # float32[E] sums to 1 over a node
-    visits: np.ndarray  # int32[E] N
-    total: np.ndarray  # float64[E] W, as the node's player sees it; Q = W / N
-    child: np.ndarray  # int32[E] -1 until visited
-    proof: np.ndarray  # int8[E] the child's proven result as this node's player sees it, or UNKNOWN
-    flight: np.ndarray  # int32[E] O
+EDGE = _record(
+    ("total", "f8"),  # W, as the node's player sees it; Q = W / N
+    ("visits", "i4"),  # N
+    ("flight", "i4"),  # O
+    ("prior", "f4"),  # P; sums to 1 over a node
+    ("child", "i4"),  # -1 until visited
+    ("action", "i4"),
+    ("proof", "i1"),  # the child's proven result as this node's player sees it, or UNKNOWN
+)
+"""A legal action of a node."""
 
 
 class Tree(NamedTuple):
     """The pool."""
 
-    nodes: Nodes
-    edges: Edges
+    nodes: np.recarray  # NODE[N]
+    edges: np.recarray  # EDGE[E]
     used: np.ndarray  # int64[2] nodes and edges in use
-
-
-def _make(kind: Any, columns: str, size: int) -> Any:
-    return kind(*(np.zeros(size, dtype) for dtype in columns.split()))
 
 
 def make_tree(nodes: int, edges: int) -> Tree:
     """An empty pool with room for so many nodes and edges."""
-    return Tree(
-        _make(Nodes, "i4 i4 i4 i4 i4 i1 ? i1 i4 i4 f8 f4 i4", nodes),
-        _make(Edges, "i4 f4 i4 f8 i4 i1 i4", edges),
-        np.zeros(2, np.int64),
-    )
+    return Tree(np.zeros(nodes, NODE).view(np.recarray), np.zeros(edges, EDGE).view(np.recarray), np.zeros(2, np.int64))
+
+
+def bare(tree: Tree) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The pool as compiled code takes it: numba recognizes plain tuples and plain arrays 10 us a call sooner."""
+    return tree.nodes.view(np.ndarray), tree.edges.view(np.ndarray), tree.used
 
 
 @inner
@@ -106,21 +106,21 @@ def expand(tree, node, player, value, mask, logits):
     highest = np.float32(-np.inf)
     for action in range(len(mask)):
         if mask[action]:
-            edges.action[last] = action
-            edges.prior[last] = logits[action]
             highest = max(highest, logits[action])
+    total = 0.0
+    for action in range(len(mask)):
+        if mask[action]:
+            weight = np.exp(logits[action] - highest)
+            total += weight
+            edges.total[last] = 0.0
+            edges.visits[last] = 0
+            edges.flight[last] = 0
+            edges.prior[last] = weight
+            edges.child[last] = -1
+            edges.action[last] = action
+            edges.proof[last] = UNKNOWN
             last += 1
     used[1] = last
-    edges.visits[first:last] = 0
-    edges.total[first:last] = 0.0
-    edges.child[first:last] = -1
-    edges.proof[first:last] = UNKNOWN
-    edges.flight[first:last] = 0
-    total = 0.0
-    for edge in range(first, last):
-        weight = np.exp(edges.prior[edge] - highest)
-        edges.prior[edge] = weight
-        total += weight
     if np.isfinite(total):
         scale = np.float32(1.0 / total)
         for edge in range(first, last):
@@ -151,7 +151,7 @@ def put_likeliest_first(tree, node):
 @inner
 def finish(tree, node, player, value, solver):
     """Marks a waiting node as the end of the game with this value."""
-    nodes = tree.nodes
+    nodes, _, _ = tree
     nodes.count[node] = 0
     nodes.player[node] = player
     nodes.over[node] = True
@@ -226,44 +226,31 @@ def copy_trees(old, new, roots, origin):
 
     origin int32[N]: for each new node the number it had, to move the records along.
     """
-    used = new.used
+    old_nodes, old_edges, _ = old
+    nodes, edges, used = new
     for t in range(len(roots)):
         if roots[t] < 0:
             continue
         origin[used[0]] = roots[t]
         roots[t] = used[0]
-        new.nodes.parent[used[0]] = -1
-        new.nodes.edge[used[0]] = -1
+        nodes.parent[used[0]] = -1
+        nodes.edge[used[0]] = -1
         node = used[0]
         used[0] += 1
         while node < used[0]:
             source = origin[node]
-            count, from_edge, to_edge = old.nodes.count[source], old.nodes.first[source], used[1]
-            new.nodes.first[node] = to_edge
-            new.nodes.count[node] = count
-            new.nodes.opened[node] = old.nodes.opened[source]
-            new.nodes.player[node] = old.nodes.player[source]
-            new.nodes.over[node] = old.nodes.over[source]
-            new.nodes.proven[node] = old.nodes.proven[source]
-            new.nodes.distance[node] = old.nodes.distance[source]
-            new.nodes.visits[node] = old.nodes.visits[source]
-            new.nodes.total[node] = old.nodes.total[source]
-            new.nodes.value[node] = old.nodes.value[source]
-            new.nodes.flight[node] = old.nodes.flight[source]
+            count, from_edge, to_edge = old_nodes.count[source], old_nodes.first[source], used[1]
+            parent, edge = nodes.parent[node], nodes.edge[node]
+            nodes[node] = old_nodes[source]
+            nodes.first[node], nodes.parent[node], nodes.edge[node] = to_edge, parent, edge
             for i in range(max(count, 0)):
                 a, b = from_edge + i, to_edge + i
-                new.edges.action[b] = old.edges.action[a]
-                new.edges.prior[b] = old.edges.prior[a]
-                new.edges.visits[b] = old.edges.visits[a]
-                new.edges.total[b] = old.edges.total[a]
-                new.edges.proof[b] = old.edges.proof[a]
-                new.edges.flight[b] = old.edges.flight[a]
-                new.edges.child[b] = -1
-                if old.edges.child[a] >= 0:
-                    new.edges.child[b] = used[0]
-                    new.nodes.parent[used[0]] = node
-                    new.nodes.edge[used[0]] = b
-                    origin[used[0]] = old.edges.child[a]
+                edges[b] = old_edges[a]
+                if old_edges.child[a] >= 0:
+                    edges.child[b] = used[0]
+                    nodes.parent[used[0]] = node
+                    nodes.edge[used[0]] = b
+                    origin[used[0]] = old_edges.child[a]
                     used[0] += 1
             used[1] += max(count, 0)
             node += 1
