@@ -61,7 +61,7 @@ def test_a_new_model_begins_where_the_best_one_stands(made):
 
 def test_a_model_that_got_worse_plays_weaker_fixed_players(made):
     fill(made, ("000001", "random", 40, 40), ("000001", "rollout:25", 38, 40), ("000001", "rollout:100", 20, 40))
-    fill(made, ("000002", "000001", 8, 40))
+    fill(made, ("000002", "000001", 6, 40))
     assert made.anchor("000002") == "rollout:25"
 
 
@@ -148,7 +148,8 @@ def test_games_that_repeat_make_no_rating(made, monkeypatch):
     said = []
     made.rate("000001", b"", lambda: 1e6, said.append)
     assert "random: fewer than 80% of the games are distinct" in said[0]
-    assert not made.matches
+    assert [match.games for match in made.matches] == [0]  # it counts for the time alone
+    assert not made.elo
     assert not made.best
 
 

@@ -25,11 +25,11 @@ from goishi.training.settings import Rating
 FILE = "ratings.json"
 STEP = 4
 """Each fixed player has so many times the playouts of the one below, and takes about so many times its time."""
-BEATEN = 0.85
-"""A fixed player of which less than this is expected is worth playing: a game tells at least half of what a game
-between equals does, and the next player costs four times as much."""
+BEATEN = 0.75
+"""A fixed player of which a model is expected to win less than this is worth playing: a game tells at least three
+quarters of what one between equals does, and the next player costs up to four times as much."""
 NEAR = 0.25
-"""Earlier models are worth playing of which at least this is expected."""
+"""Earlier models are worth playing that are expected to score at least this against the best."""
 LARGEST = 4_000_000
 """Actions that the trees of a fixed player's games in step may hold, about: it bounds memory."""
 
@@ -44,7 +44,13 @@ class Match(NamedTuple):
     points: float
     """The player's: 1 for a win, a half for a draw."""
     games: int
+    """0 where too few of them were distinct to count."""
     seconds: float
+
+    @property
+    def fixed(self) -> bool:
+        """Is the opponent a fixed player?"""
+        return not self.opponent.isdigit()
 
 
 class Ladder:
@@ -104,18 +110,19 @@ class Ladder:
 
         def affords(opponent: str) -> bool:
             fixed = opponent in self.anchors
-            spent = sum(match.seconds for match in self.matches if (not match.opponent.isdigit()) == fixed)
+            spent = sum(match.seconds for match in self.matches if match.fixed == fixed)
             return spent + self.expected_seconds(opponent) <= self._settings.share / 2 * elapsed()
 
         def play(opponent: str) -> None:
             began = elapsed()
             games = self._play(me, opponent, rng)
+            points = sum((1 + game.score * (1 if game.first == 0 else -1)) / 2 for game in games)
+            match = Match(name, opponent, points, len(games), round(elapsed() - began, 2))
             if len({(game.actions, game.first) for game in games}) < LEAST_DISTINCT * len(games):
                 say(f"No rating against {opponent}: fewer than {LEAST_DISTINCT:.0%} of the games are distinct.")
-                return
-            points = sum((1 + game.score * (1 if game.first == 0 else -1)) / 2 for game in games)
+                match = match._replace(points=0, games=0)
             write(self._folder / "models" / f"{name}.onnx", content)
-            self.add(Match(name, opponent, points, len(games), round(elapsed() - began, 2)))
+            self.add(match)
 
         for opponent in self.earlier(rng):
             if affords(opponent) or (last and opponent == self.best):
@@ -155,8 +162,8 @@ class Ladder:
         """How long a match with an opponent will take, by the last of its kind; 0 before the first."""
         fixed = opponent in self.anchors
         for match in reversed(self.matches):
-            if match.opponent == opponent or (not fixed and match.opponent.isdigit()):
-                return match.seconds / match.games * self._settings.games
+            if match.opponent == opponent or not (fixed or match.fixed):
+                return match.seconds
         below = self.anchors.index(opponent) - 1 if fixed else -1
         if below < 0:
             return 0.0
@@ -214,25 +221,28 @@ class Ladder:
 
     def _fit_all(self) -> None:
         """Everybody's Elo from all results."""
-        names = {name: None for match in self.matches for name in match[:2]}
-        searching = (name for name in (*self.anchors[1:], "rollout") if name in names)
-        fit = self._fit(next(searching, "random" if "random" in names else next(iter(names), "")))
+        names = self._names()
+        fit = self._fit(next((name for name in (*self.anchors[1:], "rollout", "random", *names) if name in names), ""))
         zero = fit.get("random", (0.0, 0.0))[0]
         self.elo = {name: (elo - zero, error) for name, (elo, error) in fit.items()}
 
     def _fit(self, zero: str) -> dict[str, tuple[float, float]]:
         """Elo over the player `zero` and its standard error, of all whom games connect with it."""
-        names = list(dict.fromkeys(name for match in self.matches for name in match[:2]))
+        names = self._names()
         if zero not in names:
             return {}
         index = {name: place for place, name in enumerate(names)}
         points = np.zeros((len(names), len(names)))
-        for match in self.matches:
+        for match in filter(lambda match: match.games, self.matches):
             points[index[match.player], index[match.opponent]] += match.points
             points[index[match.opponent], index[match.player]] += match.games - match.points
         fit = bradley_terry(points, index[zero])
         rows = zip(names, fit.elo.tolist(), fit.errors.tolist(), strict=True)
         return {name: (elo, error) for name, elo, error in rows if isfinite(error)}
+
+    def _names(self) -> list[str]:
+        """All who have a result, in the order of their first."""
+        return list(dict.fromkeys(name for match in self.matches if match.games for name in match[:2]))
 
     def _save(self) -> None:
         elo = {name: [round(elo, 1), round(error, 1)] for name, (elo, error) in self.elo.items()}

@@ -215,6 +215,8 @@ class TrainingRun:
         self._metrics = open_to_append(folder / METRICS)
         self._board: Any = None
         self._stop = threading.Event()
+        self._play_started = 0.0
+        self._figures: dict[str, float] = {}  # of the playing of the generation in hand
         self._content = self._export()
         write(folder / "newest.onnx", self._content)
         self._keep_best()  # in case that a kill came before it
@@ -286,7 +288,10 @@ class TrainingRun:
         """The workers play the next generation, each its share of the rows, with the newest network."""
         content = self._content
         quota = -(-self.settings.learning.rows // len(self.workers))
-        stop = lambda: self._stop.is_set() or self.out_of_time()  # noqa: E731
+
+        def stop() -> bool:
+            return self._stop.is_set() or self.out_of_time()
+
         self._play_started = time.monotonic()
         for worker in self.workers:
             worker.play.search.evaluator = self._evaluator(content)

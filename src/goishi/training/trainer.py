@@ -47,14 +47,14 @@ class Trainer:
         self.average = {name: tensor.detach().clone() for name, tensor in module.state_dict().items()}
         self.steps = 0
         self.rng = np.random.default_rng((seed, 1))
-        weights = [p for p in module.parameters() if p.ndim > 1]
-        others = [p for p in module.parameters() if p.ndim <= 1]
         if settings.optimizer == "sgd":
             # The L2 term c ||theta||^2 has the gradient 2 c theta.
             self.optimizer: torch.optim.Optimizer = torch.optim.SGD(
                 module.parameters(), lr=settings.rate, momentum=0.9, weight_decay=2 * settings.decay
             )
         else:
+            weights = [p for p in module.parameters() if p.ndim > 1]
+            others = [p for p in module.parameters() if p.ndim <= 1]
             groups = [{"params": weights, "weight_decay": settings.decay}, {"params": others, "weight_decay": 0.0}]
             self.optimizer = torch.optim.AdamW(groups, lr=settings.rate, fused=True)
         self._points = torch.from_numpy(game.point_symmetries.astype(np.int64))
