@@ -279,16 +279,18 @@ def make_wave(expand, finish, back_up, take_back, add_node, put_likeliest_first,
     return gather, settle
 
 
-def find_busy(roots, left, count, proven, over, busy):
+def find_busy(pool, roots, left, busy):
     """Which trees have simulations left, or a root to judge."""
+    nodes, _, _ = pool
     for t in range(len(roots)):
         root = roots[t]
-        busy[t] = root >= 0 and (count[root] == WAITING or (left[t] > 0 and proven[root] == UNKNOWN and not over[root]))
+        waits = root >= 0 and nodes.count[root] == WAITING
+        goes_on = root >= 0 and nodes.proven[root] == UNKNOWN and not nodes.over[root]
+        busy[t] = waits or (goes_on and left[t] > 0)
 
 
-SOURCES = identity(
-    Path(str(module)).read_bytes() for module in (__file__, tree.__file__, choose.__file__, result.__file__)
-)
+FILES = (__file__, tree.__file__, choose.__file__, result.__file__)
+SOURCES = identity(Path(str(file)).read_bytes() for file in FILES)
 gather, settle = (
     kernel(half, SOURCES)
     for half in make_wave(
@@ -307,6 +309,7 @@ gather, settle = (
     )
 )
 find_busy = kernel(find_busy, SOURCES)
+add_node = kernel(tree.add_node.py_func, SOURCES)
 copy_trees = kernel(tree.copy_trees.py_func, SOURCES)
 read_root = kernel(result.read_root.py_func, SOURCES)
 
@@ -372,12 +375,12 @@ class Search:
         self._fresh.discard(index)
         if root < 0 or self.states[root].tobytes() != state.tobytes():
             self._reserve(1)
-            root = desk.roots[index] = tree.add_node.py_func(self.pool, -1, -1)  # once a search: not worth compiling
+            root = desk.roots[index] = add_node(self._bare, -1, -1)
             self.states[root] = state[0]
             self._raw.pop(index, None)
             known = 0
         else:
-            known = max(0, int(self.pool.nodes.visits[root]) - 1)
+            known = max(0, int(self._bare[0]["visits"][root]) - 1)
         self._restore(index)
         desk.left[index] = max(0, visits - known)
         desk.done[index] = 0
@@ -396,9 +399,8 @@ class Search:
 
     def busy(self) -> np.ndarray:
         """bool[T]: the trees that have simulations left, or a root to judge."""
-        desk, nodes = self.desk, self.pool.nodes
-        busy = np.zeros(len(desk.roots), np.bool_)
-        find_busy(desk.roots, desk.left, nodes.count, nodes.proven, nodes.over, busy)
+        busy = np.zeros(len(self.desk.roots), np.bool_)
+        find_busy(self._bare, self.desk.roots, self.desk.left, busy)
         return busy
 
     def wave(self) -> int:
