@@ -216,6 +216,13 @@ def puzzles(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The puzzles, or a folder of such files.")],
     player: Annotated[str, typer.Option(metavar="PLAYER", help="Who solves them.")],
     game: Annotated[str | None, typer.Option(metavar="GAME", help="For JSON lines that do not tell theirs.")] = None,
+    solver_positions: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="How many positions the exact Connect Four judge looks at before it leaves a move unjudged.",
+        ),
+    ] = 1_000_000_000,
     seed: Seed = 0,
     json_: Json = False,
 ) -> None:
@@ -223,12 +230,15 @@ def puzzles(
 
     A line of FILE is a Connect Four position and its score (`4455326 -3`), an Othello position with the values of its
     moves (.obf), or JSON such as {"game": "tictactoe", "moves": ["b2", "a1"], "best": ["c1"]}.
+
+    Connect Four moves are judged by an exact search, which takes most of the time where a position has few pieces.
+    What it leaves unjudged is counted apart; the share is of the others.
     """
     from goishi import terminal
     from goishi.arena.puzzles import puzzles
 
-    with terminal.progress(f"{player} solves", 1) as done:
-        figures = puzzles(file, player, game, seed=seed, progress=lambda count, of: done(count / of))
+    with terminal.stages() as tell:
+        figures = puzzles(file, player, game, seed=seed, solver_positions=solver_positions, progress=tell)
     rows = [{"set": name, **row} for name, row in figures.get("by_set", {}).items()]
     answer(figures, json_, f"{player} on {file}", [*rows, {"set": "all", **pick(figures, *PUZZLE_FIGURES)}])
 

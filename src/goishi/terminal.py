@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -185,9 +193,25 @@ def figure(value: Any) -> str:
 @contextmanager
 def progress(text: str, total: float) -> Iterator[Callable[[float], None]]:
     """A bar on stderr, which is told how much of `total` is done; nothing where stderr is no terminal."""
-    count = MofNCompleteColumn() if total > 1 else TextColumn("{task.percentage:.0f}%")
-    console = Console(stderr=True)
+    with _bars(MofNCompleteColumn() if total > 1 else TextColumn("{task.percentage:.0f}%")) as bars:
+        task = bars.add_task(text, total=total)
+        yield lambda done: bars.update(task, completed=done)
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar on stderr for each stage of a work, which is told its name and how many of how many are done."""
+    with _bars(MofNCompleteColumn()) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def tell(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=total)
+            bars.update(tasks[stage], completed=done)
+
+        yield tell
+
+
+def _bars(count: ProgressColumn) -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), count, TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task(text, total=total)
-        yield lambda done: bar.update(task, completed=done)
+    return Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())

@@ -1,12 +1,14 @@
 """Puzzle files and the Connect Four solver."""
 
 import json
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from goishi.arena.connect4_solver import Solver
+from goishi.arena.connect4_solver import Solver, followed
 from goishi.arena.puzzles import puzzles, read
 from goishi.core import registry
 from goishi.core.position import Position
@@ -19,6 +21,12 @@ OTHELLO = (
     "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X; "
     "G8:+18; H1:+12; H7:+6; A2:+6; A3:+4; B1:-4; A4:-22; G2:-24;"
 )
+
+
+def plain_value(position):
+    if position.over:
+        return position.value
+    return max(-plain_value(position.play(action)) for action in position.actions)
 
 
 @pytest.fixture(scope="module")
@@ -38,17 +46,12 @@ def test_the_solver_agrees_with_plain_search_near_the_end(solver):
     rng = np.random.default_rng(4)
     agreed = 0
 
-    def value(position):
-        if position.over:
-            return position.value
-        return max(-value(position.play(action)) for action in position.actions)
-
     while agreed < 30:
         position = Position.start(game)
         while not position.over and len(position.history) < 36:
             position = position.play(int(rng.choice(position.actions)))
         if not position.over:
-            assert solver.value(position.history) == value(position)
+            assert solver.value(position.history) == plain_value(position)
             agreed += 1
 
 
@@ -64,9 +67,9 @@ def test_a_mirrored_position_has_the_same_value(solver):
 
 
 @needs_data
-@pytest.mark.parametrize("name", ["L1_R1", "L2_R1", "L2_R2", "L3_R1"])
-def test_the_solver_finds_the_sign_of_every_published_score(solver, name):
-    for line in (DATA / "connect4" / f"Test_{name}.dev").read_text().splitlines():
+@pytest.mark.parametrize(("name", "every"), [("L1_R1", 1), ("L2_R1", 1), ("L2_R2", 1), ("L3_R1", 1), ("L1_R2", 10)])
+def test_the_solver_finds_the_sign_of_published_scores(solver, name, every):
+    for line in (DATA / "connect4" / f"Test_{name}.dev").read_text().splitlines()[::every]:
         moves, score = line.split()
         assert solver.value([int(column) - 1 for column in moves]) == np.sign(int(score))
 
@@ -90,6 +93,34 @@ def test_a_connect_four_move_is_right_if_it_keeps_the_sign(tmp_path, solver):
     assert len(set(verdicts)) == 2
 
 
+def test_whoever_can_answer_in_the_same_column_is_judged_right_without_a_search():
+    game, rng, held = registry.find("connect4"), np.random.default_rng(6), 0
+    while held < 20:
+        position = Position.start(game)
+        while not position.over and len(position.history) < 34:
+            position = position.play(int(rng.choice(position.actions)))
+        stones = position.stones[::-1].T.astype(object)  # columns from the bottom
+        bits = np.array([[1 << 7 * column + row for row in range(6)] for column in range(7)], object)
+        mine, both = np.uint64((bits * (stones == position.player)).sum()), np.uint64((bits * (stones != 0)).sum())
+        for above in (-1, 0):
+            if not position.over and followed(mine, both, above):
+                assert plain_value(position) <= above
+                held += 1
+
+
+def test_a_question_may_be_broken_off_from_another_thread():
+    solver = Solver()
+    solver.value([0, 6, 0, 6, 0, 6])
+    answers = []
+    asking = threading.Thread(target=lambda: answers.append(solver.exceeds([3], 0)))
+    asking.start()
+    while not solver._asked:
+        time.sleep(0.01)
+    solver.stop()
+    asking.join(10)
+    assert answers == [None]
+
+
 def test_what_takes_the_solver_too_long_is_counted_apart(tmp_path):
     path = tmp_path / "set.txt"
     path.write_text("4 -2\n44 0\n")  # in the first nothing can be spoilt
@@ -104,7 +135,7 @@ def test_right_moves_are_counted_and_illegal_ones_are_wrong(tmp_path, scripted):
     best, other = game.board.action("G8"), game.board.action("H1")
     figures = puzzles(path, scripted("s", [best, other, 0, 10_000]))
     assert (figures["positions"], figures["right"], figures["share"], figures["player"]) == (4, 1, 0.25, "s")
-    assert set(figures) == {"file", "player", "positions", "right", "share", "seconds"}
+    assert set(figures) == {"file", "player", "positions", "right", "share", "unjudged", "seconds"}
 
 
 def test_equal_best_moves_are_all_right(tmp_path):
@@ -124,13 +155,14 @@ def test_json_lines_serve_any_game_and_may_have_sets(tmp_path, scripted):
     ]
     path.write_text("\n".join(map(json.dumps, lines)))
     heard = []
-    figures = puzzles(path, "uniform:visits=200", progress=lambda done, total: heard.append((done, total)))
+    figures = puzzles(path, "uniform:visits=200", progress=lambda *told: heard.append(told))
     assert figures["right"] == 3
     assert figures["by_set"] == {
-        "wins": {"positions": 2, "right": 2, "share": 1.0},
-        "blocks": {"positions": 1, "right": 1, "share": 1.0},
+        "wins": {"positions": 2, "right": 2, "share": 1.0, "unjudged": 0},
+        "blocks": {"positions": 1, "right": 1, "share": 1.0, "unjudged": 0},
     }
-    assert heard[-1] == (3, 3)
+    assert ("solved", 3, 3) in heard
+    assert heard[-3:] == [("judged", done, 3) for done in (1, 2, 3)]
     assert puzzles(path, "rollout:seconds=0.02,leaves=1")["positions"] == 3
     with pytest.raises(UsageError, match="several games"):
         puzzles(path, scripted("s", [0]))

@@ -16,7 +16,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -36,8 +36,11 @@ if TYPE_CHECKING:
 CONNECT4 = re.compile(r"([1-7]+)\s+([+-]?\d+)")
 OTHELLO = re.compile(r"([XxOo*.-]+)\s+([XxOo])\s*;(.*)")
 IN_STEP = 64  # positions searched at the same time
-SOLVER_POSITIONS = 20_000_000
+SOLVER_POSITIONS = 1_000_000_000
 """As many positions the Connect Four solver looks at before it leaves a move unjudged."""
+
+Progress = Callable[[str, int, int], None]
+"""Hears what is done ("solved" or "judged") for how many positions of how many."""
 
 
 class Puzzle(NamedTuple):
@@ -58,15 +61,16 @@ def puzzles(
     limit: "Limit | None" = None,
     seed: int = 0,
     solver_positions: int = SOLVER_POSITIONS,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Asks a player for its move in every position; the figures that `goishi puzzles --json` prints.
 
     player     a spec, or a player of the only game that the file has
     game       the game of JSON lines that name none; for the other formats it must be the game of the format, if given
-    progress   hears how many positions of how many are played
+    solver_positions   how many positions the Connect Four solver looks at before it leaves a move unjudged
+    progress   hears of each position, first that it is solved and then that it is judged
 
-    `share` is of the positions that could be judged; where some could not, `unjudged` counts them.
+    `share` is of the positions that could be judged, `unjudged` counts the others, `seconds` are the player's.
     Raises BadRecord for a broken line, which it names.
     """
     path = Path(path)
@@ -74,8 +78,7 @@ def puzzles(
     begun = time.perf_counter()
     chosen = _choose(tasks, player, limit, seed, progress)
     seconds = time.perf_counter() - begun
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # the solver lets threads run side by side
-        verdicts = list(pool.map(_verdict, tasks, chosen))
+    verdicts = _judge(tasks, chosen, progress)
     name = player if isinstance(player, str) else player.name
     figures: dict[str, Any] = {"file": str(path), "player": name, **_share(verdicts), "seconds": round(seconds, 3)}
     groups = list(dict.fromkeys(task.group for task in tasks))
@@ -238,7 +241,7 @@ def _choose(
     player: str | Player,
     limit: "Limit | None",
     seed: int,
-    progress: Callable[[int, int], None] | None,
+    progress: Progress | None,
 ) -> list[int]:
     """The player's action in every puzzle."""
     chosen: dict[int, int] = {}
@@ -256,7 +259,7 @@ def _choose(
                 decisions = many(positions, limit) if many and len(some) > 1 else [seat.choose(positions[0], limit)]
                 chosen.update(zip(some, (int(decision.action) for decision in decisions), strict=True))
                 if progress:
-                    progress(len(chosen), len(tasks))
+                    progress("solved", len(chosen), len(tasks))
         finally:
             if isinstance(player, str):
                 seat.close()
@@ -272,6 +275,24 @@ def _in_step(indices: list[int], player: Player, limit: "Limit | None") -> Itera
         yield indices[begin : begin + size]
 
 
+def _judge(tasks: Sequence[Puzzle], chosen: Sequence[int], progress: Progress | None) -> list[bool | None]:
+    """Was each chosen action right? The solver lets threads run side by side."""
+    pool = ThreadPoolExecutor(os.cpu_count() or 1)
+    running = list[Future[bool | None]]()
+    try:
+        running = [pool.submit(_verdict, task, action) for task, action in zip(tasks, chosen, strict=True)]
+        for done, _ in enumerate(as_completed(running), start=1):
+            if progress:
+                progress("judged", done, len(tasks))
+        return [each.result() for each in running]
+    finally:
+        for each in running:
+            each.cancel()
+        if _solver.cache_info().currsize:
+            _solver().stop()
+        pool.shutdown()
+
+
 def _verdict(task: Puzzle, action: int) -> bool | None:
     legal = 0 <= action < len(task.position.mask) and bool(task.position.mask[action])
     return task.judge(action) if legal else False
@@ -281,5 +302,5 @@ def _share(verdicts: Iterable[bool | None]) -> dict[str, Any]:
     verdicts = list(verdicts)
     right, unjudged = verdicts.count(True), verdicts.count(None)
     judged = len(verdicts) - unjudged
-    figures: dict[str, Any] = {"positions": len(verdicts), "right": right, "share": right / judged if judged else None}
-    return figures | ({"unjudged": unjudged} if unjudged else {})
+    share = right / judged if judged else None
+    return {"positions": len(verdicts), "right": right, "share": share, "unjudged": unjudged}
