@@ -3,6 +3,7 @@
 import pytest
 
 from goishi.core import registry
+from goishi.core.game import split
 from goishi.errors import BadGame, UnknownGame
 
 MINIMAL = """
@@ -51,6 +52,22 @@ def test_a_wrong_spec_is_told_with_what_would_be_right(spec, hint):
     with pytest.raises(UnknownGame, match=hint) as caught:
         registry.find(spec)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "parts"),
+    [
+        ("gomoku", ("gomoku", "")),
+        ("gomoku:size=9,row=5", ("gomoku", "size=9,row=5")),
+        ("./my.game.py", ("./my.game.py", "")),
+        ("my.py:size=3", ("my.py", "size=3")),
+        (r"C:\games\my.py", (r"C:\games\my.py", "")),
+        (r"C:\games\my.py:size=3", (r"C:\games\my.py", "size=3")),
+        ("my.pyc:size=3", ("my.pyc", "size=3")),
+    ],
+)
+def test_a_path_may_have_a_colon_of_its_own(spec, parts):
+    assert split(spec) == parts
 
 
 def test_a_file_is_a_game(tmp_path):

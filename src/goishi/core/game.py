@@ -47,12 +47,21 @@ class Kernels(NamedTuple):
     to move in `states` sees it. The states stay as they are."""
 
 
+def split(spec: str) -> tuple[str, str]:
+    """A game's name or path, and the text of its parameters; a path on Windows has a colon of its own."""
+    path, end, text = spec.rpartition(".py")
+    if end and (not text or text.startswith(":")):
+        return (path + end).strip(), text[1:]
+    name, _, text = spec.partition(":")
+    return name.strip(), text
+
+
 class Game:
     """The rules of one game with its parameters fixed. Two games of one `spec` are the same game."""
 
     def __init__(self, module: types.ModuleType, spec: str):
         self.spec = spec
-        self.name = spec.split(":", 1)[0]
+        self.name = split(spec)[0]
         self.module = module
         try:
             self.State: np.dtype = np.dtype((np.record, module.State))

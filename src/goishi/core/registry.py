@@ -7,7 +7,7 @@ from functools import lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from goishi.core.game import Game, load_module
+from goishi.core.game import Game, load_module, split
 from goishi.errors import BadGame, UnknownGame, UsageError
 
 GROUP = "goishi.games"
@@ -24,12 +24,7 @@ def find(spec: str) -> Game:
 
     Raises UnknownGame for an unknown name or parameter, BadGame for a file that is no game.
     """
-    spec = spec.strip()
-    if spec.endswith(".py"):  # a path on Windows has a colon of its own
-        name, text = spec, ""
-    else:
-        name, _, text = spec.rpartition(":") if ".py:" in spec else spec.partition(":")
-    name = name.strip()
+    name, text = split(spec.strip())
     path = _path(name)
     module = load_module(path)
     setup = getattr(module, "setup", None)
