@@ -7,6 +7,7 @@ import hashlib
 import time
 import zlib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from math import ceil
 from typing import Any
@@ -50,10 +51,15 @@ def search(
     game = registry.find(game_spec)
     content, note = network_of(network, game)
     opened = runtimes.open_runtime(content, game, runtime, precision)
-    evaluator = NetworkEvaluator(game, opened)
+    alone = [NetworkEvaluator(game, opened)]
+    beside = [
+        NetworkEvaluator(game, runtimes.open_runtime(content, game, opened.name, opened.precision, threads=1))
+        for _ in range(runtimes.cores())
+    ]
     rows = []
     for number, (trees, leaves) in enumerate(ROWS):
-        rows.append(measure_row(game, evaluator, trees, leaves, seconds / len(ROWS), full))
+        evaluators = beside if trees >= len(beside) else alone
+        rows.append(measure_row(game, evaluators, trees, leaves, seconds / len(ROWS), full))
         if progress:
             progress((number + 1) / len(ROWS))
     return {
@@ -84,45 +90,60 @@ def network_of(name: str, game: Game) -> tuple[bytes, str]:
         raise
 
 
+class Grower:
+    """One thread's trees, which grow by a few batches at a time, and their network alone."""
+
+    def __init__(self, game: Game, evaluator: NetworkEvaluator, trees: int, leaves: int):
+        self.batch = trees * leaves
+        self._game, self._trees = game, trees
+        self._search = Search(game, evaluator, SearchSettings(leaves=leaves, early_stop=False), trees)
+        self._raw = network_measure.run_of(evaluator.runtime, self.batch, game)
+        self._most, self._step = (THESIS_POSITIONS, 1024) if trees == 1 else (TREE_VISITS, 40)
+        self._opening = self._visits = 0
+        self.grow()  # compiles, and wakes the runtime
+        self._visits = self._most
+
+    def grow(self) -> int:
+        """Visits a few more in each tree; how many positions were evaluated."""
+        if self._visits >= self._most:
+            self._search.reset()
+            self._opening, self._visits = self._opening + 1, 0
+        self._visits += self._step
+        numbers = range(self._opening * self._trees, (self._opening + 1) * self._trees)
+        states = np.concatenate([opening_of(self._game, number) for number in numbers])
+        return sum(result.evaluations for result in self._search.run(states, Limit(visits=self._visits)))
+
+    def run(self, calls: int) -> None:
+        """The network alone, so many times."""
+        for _ in range(calls):
+            self._raw()
+
+
 def measure_row(
-    game: Game, evaluator: NetworkEvaluator, trees: int, leaves: int, seconds: float, full: bool
+    game: Game, evaluators: list[NetworkEvaluator], trees: int, leaves: int, seconds: float, full: bool
 ) -> dict[str, Any]:
-    """One row: the search grows by a few batches, then the network alone runs as many, until the time is over."""
-    settings = SearchSettings(leaves=leaves, early_stop=False)
-    grower = Search(game, evaluator, settings, trees)
-    most = THESIS_POSITIONS if trees == 1 else TREE_VISITS
-    step = 1024 if trees == 1 else 40
-    raw = network_measure.run_of(evaluator.runtime, trees * leaves, game)
-    opening, visits = 0, 0
+    """One row: the search grows by a few batches, then the network alone runs as many, until the time is over.
 
-    def grow() -> int:
-        """Visits `step` more in each tree; how many positions were evaluated."""
-        nonlocal opening, visits
-        if visits >= most:
-            grower.reset()
-            opening, visits = opening + 1, 0
-        visits += step
-        states = np.concatenate([opening_of(game, opening * trees + tree) for tree in range(trees)])
-        return sum(result.evaluations for result in grower.run(states, Limit(visits=visits)))
-
-    grow()  # compiles, and wakes the runtime
-    grower.reset()
-    opening = visits = 0
+    The trees are shared among the evaluators, each in a thread of its own, as self-play shares its games.
+    """
+    growers = [Grower(game, evaluator, trees // len(evaluators), leaves) for evaluator in evaluators]
+    batch = growers[0].batch
     positions = raw_positions = 0
     search_seconds = raw_seconds = 0.0
-    while search_seconds + raw_seconds < seconds or (full and positions < THESIS_POSITIONS):
-        begin = time.perf_counter()
-        grown = grow()
-        middle = time.perf_counter()
-        calls = ceil(grown / (trees * leaves))
-        for _ in range(calls):
-            raw()
-        positions, raw_positions = positions + grown, raw_positions + calls * trees * leaves
-        search_seconds, raw_seconds = search_seconds + middle - begin, raw_seconds + time.perf_counter() - middle
+    with ThreadPoolExecutor(len(growers)) as pool:
+        while search_seconds + raw_seconds < seconds or (full and positions < THESIS_POSITIONS):
+            begin = time.perf_counter()
+            grown = sum(pool.map(Grower.grow, growers))
+            middle = time.perf_counter()
+            calls = ceil(grown / (len(growers) * batch))
+            list(pool.map(lambda grower, calls=calls: grower.run(calls), growers))
+            positions, raw_positions = positions + grown, raw_positions + calls * len(growers) * batch
+            search_seconds, raw_seconds = search_seconds + middle - begin, raw_seconds + time.perf_counter() - middle
     rate, raw_rate = positions / search_seconds, raw_positions / raw_seconds
     row = {
         "trees": trees,
         "leaves": leaves,
+        "threads": len(growers),
         "positions": positions,
         "seconds": round(search_seconds, 3),
         "raw_positions_per_second": round(raw_rate, 1),
