@@ -121,6 +121,12 @@ def test_a_rating_fills_the_table_on_disk_and_keeps_the_model(made, tmp_path):
     assert not again.rated("000003")
 
 
+def test_results_that_come_from_elsewhere_are_on_disk_at_once(made, tmp_path):
+    made.take([Match("000001", "random", 30, 40, 0.0), Match("000001", "rollout", 20, 40, 0.0)], "000001")
+    assert ladder_in(tmp_path).elo == made.elo
+    assert ladder_in(tmp_path).best == "000001"
+
+
 @pytest.mark.parametrize(
     ("seconds", "opponents"),
     [(10, []), (37, []), (41, ["000001"]), (121, ["000001", "000002", "rollout:100"])],

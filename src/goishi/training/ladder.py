@@ -75,14 +75,15 @@ class Ladder:
         if (folder / FILE).exists():
             try:
                 facts = json.loads((folder / FILE).read_bytes())
-                self.load([Match(*row) for row in facts["matches"]], str(facts["best"]))
+                self.take([Match(*row) for row in facts["matches"]], str(facts["best"]))
             except (ValueError, KeyError, TypeError):
                 raise BadRun(f"{folder / FILE} is broken; move it away to rate anew from here on.") from None
 
-    def load(self, matches: list[Match], best: str) -> None:
-        """Goes on from earlier results."""
+    def take(self, matches: list[Match], best: str) -> None:
+        """Goes on from earlier results; they are on the disk at once."""
         self.matches, self.best = matches, best
         self._fit_all()
+        self._save()
 
     def rated(self, name: str) -> bool:
         """Has the model played?"""

@@ -402,7 +402,7 @@ class TrainingRun:
         self.generation, self.seconds, self.games_played = facts["generation"], facts["seconds"], facts["games"]
         self.rows_of, self.resigned = facts["rows"], facts["resigned"]
         if "results" in facts and not self.ladder.matches:  # a run of Goishi before ratings.json
-            self.ladder.load(
+            self.ladder.take(
                 [Match(a, b, points, games, 0.0) for a, b, points, games in facts["results"]], facts["best"]
             )
 
