@@ -208,6 +208,17 @@ def test_a_match_gives_the_figures_that_programs_read(goishi, tmp_path):
     assert len((tmp_path / "games.jsonl").read_text().splitlines()) == 8
 
 
+def test_a_person_sees_what_the_figures_of_a_match_mean(goishi):
+    status, out, _ = goishi("match", "tictactoe", "perfect", "random", "--games", "10")
+    assert status == 0
+    assert "perfect against random" in out
+    assert re.search(r"[01]\.\d{3} \(0\.\d{3} to 1\.000\)", out)
+    assert "player named first" in out
+    status, out, _ = goishi("rate", "tictactoe", "random", "perfect", "--games", "10")
+    assert status == 0
+    assert re.search(r"perfect +\+\d+ \([+-]\d+ to \+\d+\)", out)
+
+
 def test_the_same_seed_plays_the_same_games(goishi):
     words = ["match", "tictactoe", "random", "random", "--games", "20", "--json"]
     same = [json.loads(goishi(*words, "--seed", seed)[1]) for seed in (5, 5, 6)]
@@ -228,7 +239,16 @@ def test_puzzles_tell_the_share_of_right_moves(goishi, tmp_path):
     status, out, _ = goishi("puzzles", file, "--player", "perfect", "--json")
     assert status == 0
     figures = json.loads(out)
-    assert (figures["positions"], figures["right"], figures["share"]) == (1, 1, 1.0)
+    assert (figures["positions"], figures["right"], figures["share"], figures["unjudged"]) == (1, 1, 1.0, 0)
+
+
+def test_puzzles_that_take_the_judge_too_long_are_told_as_unjudged(goishi, tmp_path):
+    file = tmp_path / "puzzles.txt"
+    file.write_text("44 0\n")
+    words = ["puzzles", file, "--player", "random", "--solver-positions", "1000"]
+    status, out, _ = goishi(*words, "--json")
+    assert (status, json.loads(out)["unjudged"], json.loads(out)["share"]) == (0, 1, None)
+    assert "unjudged" in goishi(*words)[1]
 
 
 def test_a_game_in_the_terminal_is_played_to_its_end(goishi, monkeypatch):

@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -42,7 +43,8 @@ Openings = Annotated[
     str,
     typer.Option(
         metavar="none|random:PLIES|FILE",
-        help="How games begin. A line of FILE is an opening: points (E5 D4), or x,y from the center (0,0, 1,0, 1,3).",
+        help="How games begin. The seed draws random openings, which are not decided within the next two moves as "
+        "long as there are such. A line of FILE is an opening: points (E5 D4), or x,y from the center (0,0, 1,0, 1,3).",
     ),
 ]
 Out = Annotated[
@@ -51,11 +53,12 @@ Out = Annotated[
 Threads = Annotated[int, typer.Option(help="Games played at the same time.", min=1, max=1024)]
 Network = Annotated[str, typer.Option(help="A preset (thesis, small, medium, large), or a model's name or path.")]
 BenchGame = Annotated[str, typer.Option("--game", metavar="GAME", help="The game that is played.")]
+BenchSeconds = Annotated[float, typer.Option("--seconds", help="For the whole, about.", min=0.5)]
 
 
+BENCH_GAME = "gomoku:size=9,row=5"
 EXTRAS = {"torch": "train", "tensorboard": "train", "matplotlib": "train"}
 """What brings the packages that the base install lacks."""
-MATCH_FIGURES = ("games", "wins", "draws", "losses", "score", "score_low", "score_high", "elo", "elo_low", "elo_high")
 PUZZLE_FIGURES = ("positions", "right", "share", "unjudged", "seconds")
 
 
@@ -166,14 +169,22 @@ def match(
 
     rules = registry.find(game)
     make_a, make_b = (players.maker(player, rules, threads) for player in (a, b))
-    options: dict[str, Any] = {"seed": seed, "threads": threads, "out": out, "warn": warn}
     with terminal.progress(f"{a} against {b}", games) as done:
         result = tournament.match(
-            rules, make_a, make_b, games, openings, progress=lambda record, result: done(result.games), **options
+            rules,
+            make_a,
+            make_b,
+            games,
+            openings,
+            seed=seed,
+            threads=threads,
+            out=out,
+            progress=lambda record, result: done(result.games),
+            warn=warn,
         )
     tell_errors(result.errors)
     figures = result.to_json()
-    answer(figures, json_, f"{a} against {b} on {rules.spec}", [pick(figures, *MATCH_FIGURES)])
+    answer(figures, json_, f"{rules.spec}: {a} against {b}", [terminal.match_row(figures)], terminal.MATCH_NOTE)
 
 
 @app.command(epilog=example("goishi rate connect4 random rollout:visits=100 rollout:visits=1000 --games 20"))
@@ -196,14 +207,13 @@ def rate(
     rules = registry.find(game)
     makers = [maker(player, rules, threads) for player in players]
     played = itertools.count(1)
-    options: dict[str, Any] = {"seed": seed, "threads": threads, "out": out, "warn": warn}
     with terminal.progress("games", games * len(players) * (len(players) - 1) // 2) as done:
-        table = tournament.rate(
-            rules, makers, games, openings, progress=lambda record, result: done(next(played)), **options
-        )
+        shared: tournament.Options = {"threads": threads, "warn": warn, "progress": lambda *_: done(next(played))}
+        table = tournament.rate(rules, makers, games, openings, seed=seed, out=out, **shared)
     tell_errors([error for each in table.matches for error in each.errors])
     figures = table.to_json()
-    answer(figures, json_, f"{rules.spec}, {table.anchor} at 0", figures["players"])
+    rows = [terminal.rating_row(row) for row in figures["players"]]
+    answer(figures, json_, f"{rules.spec}: Elo, {table.anchor} at 0", rows, terminal.RATING_NOTE)
 
 
 @app.command(
@@ -341,17 +351,14 @@ def bench_games(
 )
 def bench_network(
     network: Network = "thesis",
-    game: BenchGame = "gomoku:size=9,row=5",
-    seconds: Annotated[float, typer.Option(help="For the whole, about.", min=0.5)] = 20,
+    game: BenchGame = BENCH_GAME,
+    seconds: BenchSeconds = 20,
     json_: Json = False,
 ) -> None:
     """Networks: positions a second in each runtime, against this machine's matrix products."""
-    from goishi import terminal
     from goishi.networks import measure
 
-    with terminal.progress("measuring", 1) as done:
-        figures = measure.network(game, network, seconds=seconds, progress=done)
-    answer_rows(figures, json_)
+    answer_measured(json_, measure.network, game, network, seconds=seconds)
 
 
 @bench.command(
@@ -359,23 +366,20 @@ def bench_network(
 )
 def bench_search(
     network: Network = "thesis",
-    game: BenchGame = "gomoku:size=9,row=5",
-    seconds: Annotated[float, typer.Option(help="For the whole, about.", min=0.5)] = 120,
+    game: BenchGame = BENCH_GAME,
+    seconds: BenchSeconds = 120,
     json_: Json = False,
 ) -> None:
     """Search: its rate against the raw network's in one run, and a signature of what it chooses."""
-    from goishi import terminal
     from goishi.search import measure
 
-    with terminal.progress("measuring", 1) as done:
-        figures = measure.search(game, network, seconds=seconds, progress=done)
-    answer_rows(figures, json_)
+    answer_measured(json_, measure.search, game, network, seconds=seconds)
 
 
 @bench.command("selfplay", epilog=example("goishi bench selfplay", "goishi bench selfplay --game connect4 --json"))
 def bench_selfplay(
-    game: BenchGame = "gomoku:size=9,row=5",
-    seconds: Annotated[float, typer.Option(help="For the whole, about.", min=0.5)] = 30,
+    game: BenchGame = BENCH_GAME,
+    seconds: BenchSeconds = 30,
     seed: Seed = 0,
     json_: Json = False,
 ) -> None:
@@ -387,8 +391,8 @@ def bench_selfplay(
 
 @bench.command("train", epilog=example("goishi bench train", "goishi bench train --game connect4 --json"))
 def bench_train(
-    game: BenchGame = "gomoku:size=9,row=5",
-    seconds: Annotated[float, typer.Option(help="For the whole, about.", min=0.5)] = 30,
+    game: BenchGame = BENCH_GAME,
+    seconds: BenchSeconds = 30,
     seed: Seed = 0,
     json_: Json = False,
 ) -> None:
@@ -438,14 +442,14 @@ def status_of(words: list[str] | None = None) -> int:
         raise
 
 
-def answer(figures: dict[str, Any], as_json: bool, title: str, rows: list[dict[str, Any]]) -> None:
+def answer(figures: dict[str, Any], as_json: bool, title: str, rows: list[dict[str, Any]], note: str = "") -> None:
     """The answer on stdout: one JSON object, or rows for a person."""
     if as_json:
         print(json.dumps(figures))
     else:
         from goishi import terminal
 
-        terminal.show(rows, title)
+        terminal.show(rows, title, note)
 
 
 def answer_rows(figures: dict[str, Any], as_json: bool) -> None:
@@ -455,6 +459,15 @@ def answer_rows(figures: dict[str, Any], as_json: bool) -> None:
     rows = figures.get("rows") or [figures]
     rest = [f"{key.replace('_', ' ')} {terminal.figure(value)}" for key, value in figures.items() if key != "rows"]
     answer(figures, as_json, ", ".join(rest) if "rows" in figures else "", rows)
+
+
+def answer_measured(as_json: bool, measure: Callable[..., dict[str, Any]], *words: str, **options: Any) -> None:
+    """The figures of a bench that tells its progress."""
+    from goishi import terminal
+
+    with terminal.progress("measuring", 1) as done:
+        figures = measure(*words, progress=done, **options)
+    answer_rows(figures, as_json)
 
 
 def pick(figures: dict[str, Any], *keys: str) -> dict[str, Any]:

@@ -169,9 +169,42 @@ def _last_point(position: Position) -> tuple[int, int] | None:
     return (int(new[0][0]), int(new[0][1])) if len(new) == 1 else None
 
 
-def show(rows: Sequence[Mapping[str, Any]], title: str = "") -> None:
+MATCH_NOTE = "A draw is half a point. Score and Elo are of the player named first, with the limits of 95% confidence."
+RATING_NOTE = "Elo with the limits of 95% confidence; the score is the share of all points."
+
+
+def match_row(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """A match's figures for a person."""
+    row = {key: figures[key] for key in ("games", "wins", "draws", "losses")}
+    row["score"] = _between([f"{figures[key]:.3f}" for key in ("score", "score_low", "score_high")])
+    return row | {"elo": _elo(figures)} | {key: figures[key] for key in ("distinct_games", "errors")}
+
+
+def rating_row(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """A player's figures in a rating table for a person."""
+    anchor = figures["elo_low"] == figures["elo_high"] == 0
+    elo = "0" if anchor else _elo(figures)
+    return {"player": figures["player"], "elo": elo, "score": figures["score"], "games": figures["games"]}
+
+
+def _elo(figures: Mapping[str, Any]) -> str:
+    """`+65 (-20 to +150)`. Without a value it is infinite, which says nothing, or not told; the limits likewise."""
+    values = [figures[key] for key in ("elo", "elo_low", "elo_high")]
+    if values == [None] * 3:
+        return "-"
+    if values[0] is None:
+        return f"over {values[1]:+.0f}" if values[1] is not None else f"under {values[2]:+.0f}"
+    return _between(["open" if value is None else f"{value:+.0f}" if round(value) else "0" for value in values])
+
+
+def _between(parts: Sequence[str]) -> str:
+    return f"{parts[0]} ({parts[1]} to {parts[2]})"
+
+
+def show(rows: Sequence[Mapping[str, Any]], title: str = "", note: str = "") -> None:
     """Figures on stdout, a column for each key; numbers stand at the right."""
     table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.caption, table.caption_justify = note or None, "left"
     keys = list(dict.fromkeys(key for row in rows for key in row))
     for key in keys:
         number = all(isinstance(row.get(key), int | float | None) for row in rows)

@@ -33,11 +33,11 @@ def test_the_one_who_moves_first_in_the_game_is_the_first_player_whatever_the_op
 @pytest.mark.parametrize(
     ("step", "termination", "words"),
     [
-        (0, "illegal move", "b chose 0, which may not be played here."),
+        (0, "illegal move", "b chose a1, which may not be played here, and loses this game."),
         (-1, "illegal move", "b chose -1"),
         (99, "illegal move", "b chose 99"),
         (Decision("A1"), "illegal move", "b chose A1"),
-        (ValueError("out of\nideas"), "crash", "b crashed: ValueError: out of ideas"),
+        (ValueError("out of\nideas"), "crash", "b crashed and loses this game: ValueError: out of ideas."),
         (Decision(3, resigns=True), "resignation", None),
     ],
 )

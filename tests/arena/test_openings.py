@@ -38,6 +38,27 @@ def test_random_openings_are_never_over_and_leave_no_win_at_once_while_there_are
     assert not any(Position.after(game, opening).over for opening in find("random:6", game, 60))
 
 
+def test_random_openings_are_not_decided_while_there_are_such():
+    game = registry.find("gomoku:size=6,row=4")
+    assert not any(openings.decided(Position.after(game, opening)) for opening in find("random:8", game, 40))
+
+
+@pytest.mark.parametrize(
+    ("moves", "decided"),
+    [
+        ("3 3 4 4", False),
+        ("3 3 4 4 5", True),  # 2 and 6 both win for the first player, whatever comes now
+        ("3 3 4 4 5 5", True),  # the player to move wins at once
+        ("1 7 1 7 1", False),  # one threat, which can be answered
+    ],
+)
+def test_a_position_is_decided_if_nobody_can_keep_off_a_win(moves, decided):
+    position = Position.start(registry.find("connect4"))
+    for move in moves.split():
+        position = position.play(position.action(move))
+    assert openings.decided(position) == decided
+
+
 def test_a_small_game_repeats_its_openings_when_they_run_out():
     game = registry.find("tictactoe")
     drawn = find("random:1", game, 20)

@@ -95,7 +95,7 @@ def test_a_connect_four_move_is_right_if_it_keeps_the_sign(tmp_path, solver):
 
 def test_whoever_can_answer_in_the_same_column_is_judged_right_without_a_search():
     game, rng, held = registry.find("connect4"), np.random.default_rng(6), 0
-    while held < 20:
+    while held < 8:
         position = Position.start(game)
         while not position.over and len(position.history) < 34:
             position = position.play(int(rng.choice(position.actions)))

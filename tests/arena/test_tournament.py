@@ -85,7 +85,7 @@ def test_a_crashing_player_loses_that_game_and_the_match_goes_on(scripted):
     result = match(GAME, lambda seed: broken, RANDOM, 6, "random:1")
     assert (result.games, result.losses) == (6, 6)
     assert result.to_json()["errors"] == 6
-    assert result.errors[0] == "Game 1: broken crashed: RuntimeError: no"
+    assert result.errors[0] == "Game 1: broken crashed and loses this game: RuntimeError: no."
     assert "chose 99" in result.errors[1]
     assert broken.closed
 

@@ -47,10 +47,12 @@ def play(
         try:
             decision = player.choose(position, limit)
         except Exception as problem:  # whatever a player's program does, it loses this game and the match goes on
-            error = f"{player.name} crashed: {type(problem).__name__}: {' '.join(str(problem).split())}"
+            words = f"{type(problem).__name__}: {' '.join(str(problem).split())}".rstrip(":. ")
+            error = f"{player.name} crashed and loses this game: {words}."
         seconds = time.perf_counter() - begun
         if decision is not None and not decision.resigns and not _legal(position, decision.action):
-            error = f"{player.name} chose {decision.action}, which may not be played here."
+            move = position.name(decision.action) if _counted(position, decision.action) else decision.action
+            error = f"{player.name} chose {move}, which may not be played here, and loses this game."
         yield Turn(position, index, decision, seconds, error)
         if error or decision is None or decision.resigns:
             return
@@ -97,5 +99,9 @@ def play_out(
     )
 
 
+def _counted(position: Position, action: int) -> bool:
+    return isinstance(action, (int, np.integer)) and 0 <= action < position.game.actions
+
+
 def _legal(position: Position, action: int) -> bool:
-    return isinstance(action, (int, np.integer)) and 0 <= action < position.game.actions and bool(position.mask[action])
+    return _counted(position, action) and bool(position.mask[action])

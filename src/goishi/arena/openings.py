@@ -3,6 +3,7 @@
 `none`; `random:PLIES`; or a text file with one opening a line, `#` before a comment, in either of two forms:
     E5 D4 F6              names of points, blanks between
     0,0, 1,0, 1,3         x,y from the center, x to the right and y down (Piskvork's and Gomocup's lists)
+Random openings leave out what is decided as far as a look at the next two moves tells: see `random_openings`.
 The center of N columns is column N // 2 counted from 0, and likewise for rows.
 """
 
@@ -51,8 +52,9 @@ def find(
 def random_openings(game: Game, plies: int, count: int, rng: np.random.Generator) -> list[Opening]:
     """Openings of random legal moves. None is over.
 
-    As long as there are such, they also leave nobody a move that wins at once, and no two are the same by symmetry;
-    where these run out no two lead to one position, and then they repeat.
+    As long as there are such, none is decided either: the player to move can't win at once, and has a move after which
+    the opponent can't. Nor are two the same by symmetry; where these run out no two lead to one position, and then they
+    repeat. The same `rng` gives the same openings.
     Raises UsageError for a game that hardly ever lasts so long.
     """
     seen: set[bytes] = set()
@@ -63,7 +65,7 @@ def random_openings(game: Game, plies: int, count: int, rng: np.random.Generator
             if position is None:
                 continue
             key = position.states.tobytes()
-            if attempt < TRIES and (_symmetric_keys(position) & seen or wins_at_once(position)):
+            if attempt < TRIES and (_symmetric_keys(position) & seen or decided(position)):
                 continue
             if attempt < 2 * TRIES and key in seen:
                 continue
@@ -101,6 +103,20 @@ def read(path: Path, game: Game, warn: Callable[[str], None] = ignore) -> list[O
     if not openings:
         raise BadRecord(f"{path} has no opening that fits {game.spec}.")
     return openings
+
+
+def decided(position: Position) -> bool:
+    """Can the player to move win with this very move, or the opponent with the next one, whatever is played now?
+
+    A game in which a player moves twice in a row is not looked at beyond the first move.
+    """
+    if wins_at_once(position):
+        return True
+    for action in position.actions:
+        following = position.play(action)
+        if following.over or following.player == position.player or not wins_at_once(following):
+            return False
+    return True
 
 
 def wins_at_once(position: Position) -> bool:

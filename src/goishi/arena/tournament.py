@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -252,18 +252,24 @@ class RatingTable:
         return figures | ({"note": self.note} if self.note else {})
 
 
+class Options(TypedDict, total=False):
+    """What all matches of a rating table share; see `match`."""
+
+    limit: "Limit | None"
+    threads: int
+    progress: Progress | None
+    warn: Callable[[str], None]
+
+
 def rate(
     game: Game,
     makers: Sequence[Maker],
     games: int,
     openings: str = "none",
     *,
-    limit: "Limit | None" = None,
     seed: int = 0,
-    threads: int = 1,
     out: Path | None = None,
-    progress: Progress | None = None,
-    warn: Callable[[str], None] = opening_lists.ignore,
+    **options: Unpack[Options],
 ) -> RatingTable:
     """Every player against every other, `games` games each, then ratings by Bradley and Terry with a weak prior.
 
@@ -276,14 +282,7 @@ def rate(
     names = [""] * len(makers)
     for count, (i, j) in enumerate(itertools.combinations(range(len(makers)), 2)):
         folder = out / f"{i + 1}-{j + 1}" if out else None
-        options: dict[str, Any] = {
-            "limit": limit,
-            "seed": seed + count,
-            "threads": threads,
-            "progress": progress,
-            "warn": warn,
-        }
-        result = match(game, makers[i], makers[j], games, openings, out=folder, **options)
+        result = match(game, makers[i], makers[j], games, openings, seed=seed + count, out=folder, **options)
         matches.append(result)
         names[i], names[j] = result.a, result.b
         points[i, j] = result.wins + result.draws / 2
