@@ -31,6 +31,8 @@ THESIS_POSITIONS = 65_536
 """What the thesis timed one tree by."""
 TREE_VISITS = 400
 """How large the trees in step grow before they begin anew."""
+TURN = 8
+"""Batches that search and network take in turn."""
 
 
 def search(
@@ -91,61 +93,67 @@ def network_of(name: str, game: Game) -> tuple[bytes, str]:
 
 
 class Grower:
-    """One thread's trees, which grow by a few batches at a time, and their network alone."""
+    """One thread's trees, and their network alone."""
 
     def __init__(self, game: Game, evaluator: NetworkEvaluator, trees: int, leaves: int):
         self.batch = trees * leaves
         self._game, self._trees = game, trees
         self._search = Search(game, evaluator, SearchSettings(leaves=leaves, early_stop=False), trees)
+        self._visits = THESIS_POSITIONS if trees == 1 else TREE_VISITS
         self._raw = network_measure.run_of(evaluator.runtime, self.batch, game)
-        self._most, self._step = (THESIS_POSITIONS, 1024) if trees == 1 else (TREE_VISITS, 40)
-        self._opening = self._visits = 0
-        self.grow()  # compiles, and wakes the runtime
-        self._visits = self._most
+        self._opening = 0
+        self._wave()  # compiles, and wakes the runtime
+        self._raw()
 
-    def grow(self) -> int:
-        """Visits a few more in each tree; how many positions were evaluated."""
-        if self._visits >= self._most:
-            self._search.reset()
-            self._opening, self._visits = self._opening + 1, 0
-        self._visits += self._step
-        numbers = range(self._opening * self._trees, (self._opening + 1) * self._trees)
-        states = np.concatenate([opening_of(self._game, number) for number in numbers])
-        return sum(result.evaluations for result in self._search.run(states, Limit(visits=self._visits)))
+    def measure(self, seconds: float, positions: int) -> np.ndarray:
+        """float64[4]: positions that the search evaluated and its seconds, then the same of the network alone.
 
-    def run(self, calls: int) -> None:
-        """The network alone, so many times."""
-        for _ in range(calls):
-            self._raw()
+        They take turns of a few batches, so that whatever else the machine does hits both alike. `positions`: at least.
+        """
+        tally = np.zeros(4)
+        while tally[1] + tally[3] < seconds or tally[0] < positions:
+            begin = time.perf_counter()
+            grown = sum(self._wave() for _ in range(TURN))
+            middle = time.perf_counter()
+            calls = ceil(grown / self.batch)
+            for _ in range(calls):
+                self._raw()
+            tally += grown, middle - begin, calls * self.batch, time.perf_counter() - middle
+        return tally
+
+    def _wave(self) -> int:
+        """One batch of the search; where all trees are grown their results are read, and it begins anew."""
+        search = self._search
+        grown = search.wave()
+        if grown or search.busy().any():
+            return grown
+        for tree in range(self._trees):
+            if search.desk.roots[tree] >= 0:
+                search.result(tree)
+        search.reset()
+        for tree in range(self._trees):
+            search.begin(tree, opening_of(self._game, self._opening), self._visits)
+            self._opening += 1
+        return search.wave()
 
 
 def measure_row(
     game: Game, evaluators: list[NetworkEvaluator], trees: int, leaves: int, seconds: float, full: bool
 ) -> dict[str, Any]:
-    """One row: the search grows by a few batches, then the network alone runs as many, until the time is over.
-
-    The trees are shared among the evaluators, each in a thread of its own, as self-play shares its games.
-    """
-    growers = [Grower(game, evaluator, trees // len(evaluators), leaves) for evaluator in evaluators]
-    batch = growers[0].batch
-    positions = raw_positions = 0
-    search_seconds = raw_seconds = 0.0
-    with ThreadPoolExecutor(len(growers)) as pool:
-        while search_seconds + raw_seconds < seconds or (full and positions < THESIS_POSITIONS):
-            begin = time.perf_counter()
-            grown = sum(pool.map(Grower.grow, growers))
-            middle = time.perf_counter()
-            calls = ceil(grown / (len(growers) * batch))
-            list(pool.map(lambda grower, calls=calls: grower.run(calls), growers))
-            positions, raw_positions = positions + grown, raw_positions + calls * len(growers) * batch
-            search_seconds, raw_seconds = search_seconds + middle - begin, raw_seconds + time.perf_counter() - middle
-    rate, raw_rate = positions / search_seconds, raw_positions / raw_seconds
+    """One row; the trees are shared among the evaluators, each in a thread of its own, as self-play shares its games."""
+    threads = len(evaluators)
+    growers = [Grower(game, evaluator, trees // threads, leaves) for evaluator in evaluators]
+    with ThreadPoolExecutor(threads) as pool:
+        least = THESIS_POSITIONS // threads if full else 0
+        tallies = list(pool.map(lambda grower: grower.measure(seconds, least), growers))
+    positions, busy, raw_positions, raw_busy = np.sum(tallies, axis=0).tolist()
+    rate, raw_rate = threads * positions / busy, threads * raw_positions / raw_busy
     row = {
         "trees": trees,
         "leaves": leaves,
-        "threads": len(growers),
-        "positions": positions,
-        "seconds": round(search_seconds, 3),
+        "threads": threads,
+        "positions": int(positions),
+        "seconds": round(busy / threads, 3),
         "raw_positions_per_second": round(raw_rate, 1),
         "search_positions_per_second": round(rate, 1),
         "ratio": round(rate / raw_rate, 3),

@@ -335,6 +335,7 @@ class Search:
         self.pool = make_tree(64 * trees, 64 * trees * min(A, 64) + A * B)
         self._bare = bare(self.pool)
         self._spare: Tree | None = None  # of the same size, to copy into
+        self._dropped = False  # is there something in the pool that no tree reaches?
         self.states = np.zeros(len(self.pool.nodes), game.State)
         T = trees
         self.desk = Desk(
@@ -374,6 +375,7 @@ class Search:
         root = desk.roots[index]
         self._fresh.discard(index)
         if root < 0 or self.states[root].tobytes() != state.tobytes():
+            self._dropped |= root >= 0
             self._reserve(1)
             root = desk.roots[index] = add_node(self._bare, -1, -1)
             self.states[root] = state[0]
@@ -499,6 +501,7 @@ class Search:
         if child >= 0:
             nodes.parent[child] = nodes.edge[child] = -1
         self.desk.roots[index] = child
+        self._dropped = True
         self.desk.left[index] = 0
 
     def reset(self, index: int | None = None) -> None:
@@ -509,6 +512,7 @@ class Search:
             self._fresh.discard(t)
         if (self.desk.roots < 0).all():
             self.pool.used[:] = 0
+        self._dropped = bool(self.pool.used[0])
 
     def stop(self) -> None:
         """From another thread: ends `run` after the batch in hand."""
@@ -516,26 +520,28 @@ class Search:
 
     def _reserve(self, leaves: int) -> None:
         """Room for so many new nodes with all their edges: first by dropping what no tree reaches, then by growing."""
-        old = self.pool
-        nodes, edges = len(old.nodes), len(old.edges)
-        if int(old.used[0]) + leaves <= nodes and int(old.used[1]) + leaves * self.game.actions <= edges:
+        used, room = self.pool.used.tolist(), (len(self._bare[0]), len(self._bare[1]))
+        if used[0] + leaves <= room[0] and used[1] + leaves * self.game.actions <= room[1]:
             return
-        size, need = np.array([nodes, edges]), np.array([leaves, leaves * self.game.actions])
-        live, self._spare = self._spare or make_tree(*size), None
-        live.used[:] = 0
-        origin = np.zeros(size[0], np.int32)
-        copy_trees(bare(old), bare(live), self.desk.roots, origin)
-        origin = origin[: live.used[0]]
+        size, need = np.array(room), np.array([1, self.game.actions]) * leaves
+        if self._dropped:
+            old, live = self.pool, self._spare or make_tree(*size)
+            live.used[:] = 0
+            origin = np.zeros(size[0], np.int32)
+            copy_trees(bare(old), bare(live), self.desk.roots, origin)
+            self.states = self.states[origin]
+            self.pool, self._spare, self._dropped = live, old, False
         # At least twice the need, so that copying costs a constant a node.
-        larger = np.maximum(size, 2 * (live.used + need))
+        larger = np.maximum(size, 2 * (self.pool.used + need))
         if (larger > size).any():
-            self.pool = _enlarged(live, *larger)
-        else:
-            self.pool, self._spare = live, old
+            live, self._spare = self.pool, None
+            self.pool = make_tree(*larger)
+            self.pool.used[:] = live.used
+            copy_start(live.nodes, self.pool.nodes, live.used[0])
+            copy_start(live.edges, self.pool.edges, live.used[1])
+            states, self.states = self.states, np.zeros(larger[0], self.game.State)
+            copy_start(states, self.states, live.used[0])
         self._bare = bare(self.pool)
-        states = np.zeros(larger[0], self.game.State)
-        states[: len(origin)] = self.states[origin]
-        self.states = states
 
     def _root_edges(self, index: int) -> slice:
         root = self.desk.roots[index]
@@ -568,8 +574,7 @@ NO_PRIORS = np.zeros(0, np.float32)
 NOTHING = (np.zeros((0, 1), np.float32), np.zeros(0, np.float32))
 
 
-def _enlarged(pool: Tree, nodes: int, edges: int) -> Tree:
-    bigger = make_tree(nodes, edges)
-    for new, old in zip(bigger, pool, strict=True):
-        new[: len(old)] = old
-    return bigger
+def copy_start(old: np.ndarray, new: np.ndarray, count: int) -> None:
+    """Copies the first records as bytes: field by field takes twenty times as long."""
+    size = int(count) * old.itemsize
+    new.view(np.ndarray).view(np.uint8)[:size] = old.view(np.ndarray).view(np.uint8)[:size]
