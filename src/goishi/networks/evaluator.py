@@ -60,6 +60,7 @@ class NetworkEvaluator:
         if symmetry not in ("none", "random", "average"):
             raise UsageError(f"There is no symmetry {symmetry!r}; there are none, random and average.")
         self.game, self.runtime, self.symmetry, self.model = game, runtime, symmetry, model
+        self._beside: list[NetworkEvaluator] | None = None
         self._encode = game.kernels().encode
         self._rng = rng or np.random.default_rng()
         channels, rows, columns = game.planes
@@ -75,6 +76,17 @@ class NetworkEvaluator:
             return self._batch(states)
         parts = [self._batch(states[begin : begin + largest]) for begin in range(0, total, largest)]
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+
+    def beside(self) -> "list[NetworkEvaluator]":
+        """The same network for several threads at once, one a core; empty where one batch at a time is as fast."""
+        if self._beside is None:
+            lanes = self.runtime.beside()
+            rngs = self._rng.spawn(len(lanes))
+            self._beside = [
+                NetworkEvaluator(self.game, lane, self.symmetry, rng, self.model)
+                for lane, rng in zip(lanes, rngs, strict=True)
+            ]
+        return self._beside
 
     def _batch(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         count = len(states)

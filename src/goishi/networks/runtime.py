@@ -3,6 +3,7 @@
 Shapes: B positions, C H W planes, A actions.
 """
 
+import copy
 import importlib.util
 import json
 import math
@@ -12,7 +13,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -52,6 +53,9 @@ class Runtime(Protocol):
     def run(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Logits float32[B, A] and values float32[B] of planes float32[B, C, H, W]; B is one of `sizes`. The answers
         are valid until the next call."""
+
+    def beside(self) -> "Sequence[Runtime]":
+        """The same model for as many threads at once as it has cores, one core each; empty where that gains nothing."""
 
 
 def open_runtime(
@@ -112,30 +116,50 @@ class OpenVino:
     def __init__(self, proto: "onnx.ModelProto", game: Game, precision: str, threads: int = 0):
         self.precision = _precision(precision, processor_has_bf16())
         self.lock = threading.RLock()
-        self._game, self._threads = game, threads or cores()
+        self._game, self._threads, self._streams = game, threads or cores(), 1
         self._model = openvino_core().read_model(widen(proto, CHANNELS).SerializeToString())
-        self._compiled: dict[int, tuple[Any, np.ndarray, np.ndarray, np.ndarray]] = {}
+        self._compiled: dict[int, Any] = {}  # by batch size
+        self._compiling = threading.Lock()
+        self._requests: dict[int, tuple[Any, np.ndarray, np.ndarray, np.ndarray]] = {}
         self.buffer(1)  # what cannot be compiled fails here
+
+    def beside(self) -> "list[OpenVino]":
+        if self._threads == 1:
+            return []
+        first = copy.copy(self)
+        first._streams, first._compiled = self._threads, {}
+        lanes = [copy.copy(first) for _ in range(self._threads)]
+        for lane in lanes:  # they share the compiled graphs
+            lane.lock, lane._requests = threading.RLock(), {}
+        return lanes
+
+    def _compile(self, size: int) -> Any:
+        """The graph for one batch size."""
+        with self._compiling:
+            if size not in self._compiled:
+                model = self._model.clone()
+                model.reshape([size, *self._game.planes])
+                options = {
+                    "INFERENCE_PRECISION_HINT": self.precision,
+                    "PERFORMANCE_HINT": "LATENCY",
+                    "NUM_STREAMS": self._streams,
+                    "INFERENCE_NUM_THREADS": self._threads,
+                    "ENABLE_CPU_PINNING": self._threads == cores(),  # else all who ask for few threads get the same
+                }
+                self._compiled[size] = openvino_core().compile_model(model, "CPU", options)
+            return self._compiled[size]
 
     def _at(self, size: int) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
         """Request, planes, logits, values of one batch size; the arrays are the tensors' own memory."""
-        if size not in self._compiled:
+        if size not in self._requests:
             ov = import_openvino()
-            model = self._model.clone()
-            model.reshape([size, *self._game.planes])
-            options = {
-                "INFERENCE_PRECISION_HINT": self.precision,
-                "PERFORMANCE_HINT": "LATENCY",
-                "INFERENCE_NUM_THREADS": self._threads,
-                "ENABLE_CPU_PINNING": self._threads == cores(),  # else all who ask for few threads get the same cores
-            }
-            request = openvino_core().compile_model(model, "CPU", options).create_infer_request()
+            request = self._compile(size).create_infer_request()
             planes = np.zeros((size, *self._game.planes), np.float32)
             logits, values = np.zeros((size, self._game.actions), np.float32), np.zeros(size, np.float32)
             for name, array in (("planes", planes), ("policy", logits), ("value", values)):
                 request.set_tensor(name, ov.Tensor(array, shared_memory=True))
-            self._compiled[size] = request, planes, logits, values
-        return self._compiled[size]
+            self._requests[size] = request, planes, logits, values
+        return self._requests[size]
 
     def buffer(self, size: int) -> np.ndarray:
         with self.lock:
@@ -180,6 +204,9 @@ class OnnxRuntime:
             logits, values = self._session.run(["policy", "value"], {"planes": planes})
         return logits, values
 
+    def beside(self) -> "list[OnnxRuntime]":
+        return []
+
 
 class Torch:
     """Torch on the processor or a GPU."""
@@ -222,6 +249,9 @@ class Torch:
                 outcome = torch.softmax(value.float(), 1)
                 value = outcome[:, 0] - outcome[:, 2]
             return logits.float().cpu().numpy(), value.float().cpu().numpy()
+
+    def beside(self) -> "list[Torch]":
+        return []
 
 
 # Making a graph fit ---------------------------------------------------------------------------------------------

@@ -99,10 +99,10 @@ class Grower:
         self.batch = trees * leaves
         self._game, self._trees = game, trees
         self._search = Search(game, evaluator, SearchSettings(leaves=leaves, early_stop=False), trees)
-        self._visits = THESIS_POSITIONS if trees == 1 else TREE_VISITS
+        self._most = THESIS_POSITIONS if trees == 1 else TREE_VISITS
         self._raw = network_measure.run_of(evaluator.runtime, self.batch, game)
-        self._opening = 0
-        self._wave()  # compiles, and wakes the runtime
+        self._opening = self._visits = 0
+        self._grow()  # compiles, and wakes the runtime
         self._raw()
 
     def measure(self, seconds: float, positions: int) -> np.ndarray:
@@ -113,7 +113,7 @@ class Grower:
         tally = np.zeros(4)
         while tally[1] + tally[3] < seconds or tally[0] < positions:
             begin = time.perf_counter()
-            grown = sum(self._wave() for _ in range(TURN))
+            grown = self._grow()
             middle = time.perf_counter()
             calls = ceil(grown / self.batch)
             for _ in range(calls):
@@ -121,26 +121,35 @@ class Grower:
             tally += grown, middle - begin, calls * self.batch, time.perf_counter() - middle
         return tally
 
-    def _wave(self) -> int:
-        """One batch of the search; where all trees are grown their results are read, and it begins anew."""
-        search = self._search
-        grown = search.wave()
-        if grown or search.busy().any():
-            return grown
-        for tree in range(self._trees):
-            if search.desk.roots[tree] >= 0:
-                search.result(tree)
-        search.reset()
-        for tree in range(self._trees):
-            search.begin(tree, opening_of(self._game, self._opening), self._visits)
-            self._opening += 1
-        return search.wave()
+    def _grow(self) -> int:
+        """So many more batches in the search; how many positions were evaluated.
+
+        One tree is grown as a player grows it, many as self-play does. Where they are grown they begin anew.
+        """
+        search, trees = self._search, self._trees
+        if trees == 1:
+            if self._visits >= self._most:
+                search.reset()
+                self._opening, self._visits = self._opening + 1, 0
+            self._visits += 2 * TURN * self.batch
+            return search.run(opening_of(self._game, self._opening), Limit(visits=self._visits))[0].evaluations
+        grown = 0
+        for _ in range(TURN):
+            if not search.busy().any():
+                for tree in range(trees):
+                    if search.desk.roots[tree] >= 0:
+                        search.result(tree)
+                    search.reset(tree)
+                    search.begin(tree, opening_of(self._game, self._opening), self._most)
+                    self._opening += 1
+            grown += search.wave()
+        return grown
 
 
 def measure_row(
     game: Game, evaluators: list[NetworkEvaluator], trees: int, leaves: int, seconds: float, full: bool
 ) -> dict[str, Any]:
-    """One row; the trees are shared among the evaluators, each in a thread of its own, as self-play shares its games."""
+    """One row; the trees are shared among the evaluators, each in its thread, as self-play shares its games."""
     threads = len(evaluators)
     growers = [Grower(game, evaluator, trees // threads, leaves) for evaluator in evaluators]
     with ThreadPoolExecutor(threads) as pool:

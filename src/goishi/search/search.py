@@ -8,6 +8,8 @@ Shapes: T trees, B leaves of a wave, A actions.
 
 import threading
 import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -146,6 +148,25 @@ class Leaves(NamedTuple):
     saved: np.ndarray  # float32[X] the priors they had
 
 
+class Batch:
+    """Leaves on their way, from the descents that found them to their values."""
+
+    def __init__(self, size: int, actions: int):
+        self.found = Leaves(
+            tree=np.zeros(size, np.int32),
+            node=np.zeros(size, np.int32),
+            parent=np.zeros(size, np.int32),
+            action=np.zeros(size, np.int32),
+            collided=np.zeros(size, np.int32),
+            penalized=np.zeros(1 << 16, np.int32),
+            saved=np.zeros(1 << 16, np.float32),
+        )
+        self.count = 0  # leaves found
+        self.ended = 0  # visits that needed no leaf
+        self.players, self.over = np.zeros(size, np.int8), np.zeros(size, np.bool_)
+        self.results, self.masks = np.zeros(size, np.float32), np.zeros((size, actions), np.bool_)
+
+
 def make_wave(expand, finish, back_up, take_back, add_node, put_likeliest_first, lay_schedule, is_decided, **rule):
     """The compiled halves of a wave, as closures over what they call.
 
@@ -173,7 +194,7 @@ def make_wave(expand, finish, back_up, take_back, add_node, put_likeliest_first,
             root = desk.roots[t]
             if root < 0 or desk.left[t] <= 0 or nodes.count[root] < 1:
                 continue
-            if may_stop and is_decided(pool, root, desk.left[t]):
+            if may_stop and is_decided(pool, root, desk.left[t] + nodes.flight[root]):
                 desk.left[t] = 0
                 continue
             if rules.mode == GUMBEL and not desk.laid[t]:
@@ -349,20 +370,11 @@ class Search:
             earlier=np.zeros((T, A), np.int32),
             schedule=np.zeros((T, 1), np.int32),
         )
-        self._leaves = Leaves(
-            tree=np.zeros(B, np.int32),
-            node=np.zeros(B, np.int32),
-            parent=np.zeros(B, np.int32),
-            action=np.zeros(B, np.int32),
-            collided=np.zeros(B, np.int32),
-            penalized=np.zeros(1 << 16, np.int32),
-            saved=np.zeros(1 << 16, np.float32),
-        )
-        self._players, self._over = np.zeros(B, np.int8), np.zeros(B, np.bool_)
-        self._results, self._masks = np.zeros(B, np.float32), np.zeros((B, A), np.bool_)
+        self._batches = [Batch(B, A)]  # one for each thread that works on the trees
         self._raw: dict[int, np.ndarray] = {}  # by tree: the root's priors before noise
         self._fresh: set[int] = set()  # trees whose root still wants its noise
         self._stop = threading.Event()
+        self._helpers: ThreadPoolExecutor | None = None
 
     # One tree at a time: for self-play, where each tree goes on to its next move when it is done.
 
@@ -414,27 +426,37 @@ class Search:
 
         may_stop: trees whose most visited action can't be overtaken end.
         """
-        self._reserve(len(self._leaves.node))
-        leaves, pool = self._leaves, self._bare
-        rules, desk, found = tuple(self.rules), tuple(self.desk), tuple(leaves)
-        roots, count, ended = gather(pool, rules, desk, found, may_stop)
+        batch = self._batches[0]
+        self._reserve(len(batch.over))
+        states = self._collect(batch, may_stop)
+        self._settle(batch, *(self.evaluator(states) if len(states) else NOTHING))
+        return batch.count + batch.ended, len(states)
+
+    def _collect(self, batch: Batch, may_stop: bool) -> np.ndarray:
+        """Finds leaves and plays them; State[B] of those that are to be judged. There must be room for them."""
+        found = batch.found
+        roots, count, batch.ended = gather(self._bare, tuple(self.rules), tuple(self.desk), tuple(found), may_stop)
+        batch.count = count
         if count == 0:
-            return ended, 0
-        node = leaves.node[:count]
-        self.kernels.play(self.states, leaves.parent[roots:count], leaves.action[roots:count], node[roots:])
-        self.kernels.look(self.states, node, self._players, self._over, self._results, self._masks)
-        over = self._over[:count]
+            return self.states[:0]
+        node = found.node[:count]
+        self.kernels.play(self.states, found.parent[roots:count], found.action[roots:count], node[roots:])
+        self.kernels.look(self.states, node, batch.players, batch.over, batch.results, batch.masks)
+        over = batch.over[:count]
         if over.any():
-            live = self.states[node[~over]]
-        elif roots:
-            live = self.states[node]
-        else:  # leaves below roots are numbered one after the other
-            live = self.states[node[0] : node[0] + count]
-        logits, values = self.evaluator(live) if len(live) else NOTHING
-        settle(pool, rules, desk, found, count, self._players, over, self._results, self._masks, logits, values)
+            return self.states[node[~over]]
+        if roots:
+            return self.states[node]
+        return self.states[node[0] : node[0] + count]  # leaves below roots are numbered one after the other
+
+    def _settle(self, batch: Batch, logits: np.ndarray, values: np.ndarray) -> None:
+        """Backs up what a batch found."""
+        if batch.count:
+            looked = batch.players, batch.over, batch.results, batch.masks
+            leaves = tuple(batch.found)
+            settle(self._bare, tuple(self.rules), tuple(self.desk), leaves, batch.count, *looked, logits, values)
         if self._fresh:
             self._make_noise()
-        return count + ended, len(live)
 
     def result(self, index: int = 0) -> Result:
         """What a tree has found so far."""
@@ -477,15 +499,92 @@ class Search:
         self.desk.left[len(states) :] = 0
         for index in range(len(states)):
             self.begin(index, states[index : index + 1], visits)
-        slowest = 0.0
-        clock = started
-        while self._wave(self.settings.early_stop and self.settings.mode != "gumbel")[0]:
+        may_stop = self.settings.early_stop and self.settings.mode != "gumbel"
+        slowest, clock = 0.0, started
+
+        def goes_on(batches: int = 1) -> bool:
+            """Is there time for so many batches in flight? Asked once a batch."""
+            nonlocal slowest, clock
             now = time.monotonic()
             slowest, clock = max(0.9 * slowest, now - clock), now
-            late = limit.seconds is not None and clock + slowest - started > limit.seconds
-            if self._stop.is_set() or (late and self.desk.done.any()):
-                break
+            late = limit.seconds is not None and now + batches * slowest - started > limit.seconds
+            return not self._stop.is_set() and not (late and self.desk.done.any())
+
+        try:
+            evaluators = self._beside(states)
+            if evaluators:
+                self._wave(may_stop)  # the root alone
+                self._take_turns(evaluators, lambda: goes_on(len(evaluators)), may_stop)
+            else:
+                while self._wave(may_stop)[0] and goes_on():
+                    pass
+        except BaseException:
+            self.reset()  # descents in flight would stay so
+            raise
         return [self.result(index) for index in range(len(states))]
+
+    def _beside(self, states: np.ndarray) -> Sequence[Evaluator]:
+        """Evaluators for threads that grow one tree in turn; none where one thread does as well."""
+        beside = getattr(self.evaluator, "beside", None)
+        counts_flight = self.settings.mode != "gumbel" and self.settings.in_flight == "visits"
+        if beside is None or len(states) != 1 or not counts_flight or self.desk.share[0] < LEAST_IN_TURN:
+            return ()
+        return beside()
+
+    def _take_turns(self, evaluators: Sequence[Evaluator], goes_on: Callable[[], bool], may_stop: bool) -> None:
+        """Grows one tree by threads in turn: while the network of one judges its leaves, the next works on the tree.
+
+        The leaves of a batch are shared among them. Turns are strict, so what a search finds does not depend on how
+        fast each thread is.
+        """
+        while len(self._batches) < len(evaluators):
+            self._batches.append(Batch(len(self._batches[0].over), self.game.actions))
+        self._helpers = self._helpers or ThreadPoolExecutor(len(evaluators) - 1, "search")
+        self.desk.share[0] = max(1, self.desk.share[0] // len(evaluators))
+        turn, at, flying, ended = threading.Condition(), 0, 0, False
+
+        def work(lane: int) -> None:
+            nonlocal at, flying, ended
+            batch, judged = self._batches[lane], None
+
+            def is_due() -> bool:
+                return at == lane or ended
+
+            try:
+                while True:
+                    with turn:
+                        turn.wait_for(is_due)
+                        if judged is not None:
+                            self._settle(batch, *judged)
+                            flying, judged = flying - 1, None
+                        if ended:
+                            return
+                        states = self.states[:0]
+                        batch.count = batch.ended = 0
+                        if goes_on():
+                            self._reserve(len(batch.over), renumber=not flying)
+                            states = self._collect(batch, may_stop)
+                        if len(states):
+                            flying += 1
+                        else:
+                            self._settle(batch, *NOTHING)
+                            ended = not (batch.count or batch.ended or flying)
+                        at = (lane + 1) % len(evaluators)
+                        turn.notify_all()
+                    if len(states):
+                        judged = evaluators[lane](states)
+            except BaseException:
+                with turn:
+                    ended = True
+                    turn.notify_all()
+                raise
+
+        helpers = [self._helpers.submit(work, lane) for lane in range(1, len(evaluators))]
+        try:
+            work(0)
+        finally:
+            for helper in helpers:
+                helper.result()
 
     def advance(self, index: int, action: int) -> None:
         """Makes the position after `action` the tree's root, with all that is known below it; the rest is freed."""
@@ -518,13 +617,14 @@ class Search:
         """From another thread: ends `run` after the batch in hand."""
         self._stop.set()
 
-    def _reserve(self, leaves: int) -> None:
-        """Room for so many new nodes with all their edges: first by dropping what no tree reaches, then by growing."""
+    def _reserve(self, leaves: int, renumber: bool = True) -> None:
+        """Room for so many new nodes with all their edges: first by dropping what no tree reaches, which gives nodes
+        other numbers, then by growing."""
         used, room = self.pool.used.tolist(), (len(self._bare[0]), len(self._bare[1]))
         if used[0] + leaves <= room[0] and used[1] + leaves * self.game.actions <= room[1]:
             return
         size, need = np.array(room), np.array([1, self.game.actions]) * leaves
-        if self._dropped:
+        if self._dropped and renumber:
             old, live = self.pool, self._spare or make_tree(*size)
             live.used[:] = 0
             origin = np.zeros(size[0], np.int32)
@@ -570,6 +670,8 @@ class Search:
                 priors[:] = choose.dirichlet_noise(priors, settings.dirichlet_share, settings.dirichlet_total, self.rng)
 
 
+LEAST_IN_TURN = 4
+"""Leaves of a batch that are worth sharing among threads."""
 NO_PRIORS = np.zeros(0, np.float32)
 NOTHING = (np.zeros((0, 1), np.float32), np.zeros(0, np.float32))
 
