@@ -74,16 +74,22 @@ def start(version: Annotated[bool, typer.Option("--version", help="Print Goishi'
         raise typer.Exit
 
 
-@app.command(epilog=example("goishi serve", "goishi serve --port 9000"))
+@app.command(epilog=example("goishi serve", "goishi serve --port 9000", "goishi serve --game ./mygame.py"))
 def serve(
     port: Annotated[int, typer.Option(help="The port of the site.", min=0, max=65535)] = 8080,
     host: Annotated[str, typer.Option(help="The address it listens on; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
     open_: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the browser.")] = True,
+    game: Annotated[
+        list[str] | None, typer.Option(metavar="GAME", help="Another game or size to offer; may come several times.")
+    ] = None,
+    player: Annotated[
+        list[str] | None, typer.Option(metavar="PLAYER", help="Another player to offer; may come several times.")
+    ] = None,
 ) -> None:
     """Open the site: play in the browser."""
     from goishi.web.app import serve
 
-    serve(host, port, open_)
+    serve(host, port, open_, games=game or (), players=player or ())
 
 
 @app.command(epilog=example("goishi play connect4", "goishi play gomoku:size=9,row=5 rollout:visits=5000 --second"))
