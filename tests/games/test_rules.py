@@ -20,6 +20,8 @@ SPECS = [
     "othello:size=6",
     "hex:size=2",
     "hex:size=5",
+    "go:size=5",
+    "go:columns=3,rows=2,rules=aga",
 ]
 
 
@@ -42,7 +44,7 @@ def test_every_game_keeps_its_promises(spec):
 
 
 def test_every_game_that_is_installed_is_checked():
-    assert {spec.partition(":")[0] for spec in SPECS} >= {"tictactoe", "connect4", "gomoku", "othello", "hex"}
+    assert {spec.partition(":")[0] for spec in SPECS} >= {"tictactoe", "connect4", "gomoku", "othello", "hex", "go"}
 
 
 @pytest.mark.parametrize(
@@ -64,6 +66,20 @@ def test_every_game_that_is_installed_is_checked():
         "othello:size=26",
         "hex:size=0",
         "hex:size=26",
+        "go:size=1",
+        "go:size=26",
+        "go:rows=9",
+        "go:komi=0.3",
+        "go:komi=nan",
+        "go:komi=inf",
+        "go:rules=loose",
+        "go:ko=never",
+        "go:suicide=maybe",
+        "go:scoring=stones",
+        "go:bonus=N+1",
+        "go:handicap=1",
+        "go:size=9,handicap=10",
+        "go:size=8,handicap=5",
     ],
 )
 def test_a_parameter_that_makes_no_game_is_told_in_a_sentence(spec):
@@ -75,7 +91,9 @@ def test_a_parameter_that_makes_no_game_is_told_in_a_sentence(spec):
     assert "\n" not in text
 
 
-@pytest.mark.parametrize("spec", ["gomoku:size=25", "connect4:columns=25,rows=25", "othello:size=24", "hex:size=25"])
+@pytest.mark.parametrize(
+    "spec", ["gomoku:size=25", "connect4:columns=25,rows=25", "othello:size=24", "hex:size=25", "go:size=25"]
+)
 def test_the_largest_boards_are_games(spec):
     position = Position.start(registry.find(spec))
     assert not position.play(position.actions[0]).over

@@ -10,6 +10,15 @@ A game's file defines `State` (a list of NumPy fields with at least `player`), `
 and may define `setup(**parameters)`, which sets the names above for the parameters of a spec.
 `score` may be asked of a position that is not over; what it answers there is not used.
 
+A file may define more, which the games without it do without:
+    draw(state, random)     a random legal action of a game that is not over; random is 64 random bits. Random games
+                            are played by it instead of by any legal action: faster, or not quite senseless
+    owners(state, owners)   sets whose each point is, +1, -1 or 0, as the board stands; owners is int8[P]
+    key(state)              what names a position that the rules forbid to recur, as uint64; 0 for one that may recur
+    forbid(state, action)   hears that an action would lead to a position that was there before, and notes it in the
+                            record, where `legal` heeds it and `play` forgets it. Position calls it: it knows the whole
+                            game, where a record remembers a few positions at most
+
 Shapes: B positions at once, N records, A actions, C H W planes.
 """
 
@@ -28,6 +37,7 @@ from goishi.core.compiled import identity, inner, kernel
 from goishi.errors import BadGame
 
 RULES = ("start", "legal", "play", "over", "score", "encode")
+EXTRAS = ("draw", "owners", "key")
 
 
 class Kernels(NamedTuple):
@@ -45,6 +55,12 @@ class Kernels(NamedTuple):
     rollout: Callable[[np.ndarray, np.ndarray, np.ndarray], None]
     """(states[B], seeds uint64[B], values float32[B]): each played out by random legal moves; its result as the player
     to move in `states` sees it. The states stay as they are."""
+    finish: Callable[[np.ndarray, np.ndarray, np.ndarray], None]
+    """(states[B], seeds uint64[B], moves int32[B]): the same, but each state stays as its game ended; its moves."""
+    owners: Callable[[np.ndarray, np.ndarray], None] | None = None
+    """(states[B], owners int8[B, P]): whose each point is; None where the game's file does not tell."""
+    keys: Callable[[np.ndarray, np.ndarray], None] | None = None
+    """(states[B], keys uint64[B]): what may not recur; None where everything may."""
 
 
 def split(spec: str) -> tuple[str, str]:
@@ -68,9 +84,11 @@ class Game:
             self.actions = int(module.actions)
             self.planes: tuple[int, int, int] = tuple(int(n) for n in module.planes)  # type: ignore[assignment]
             self.board: Board | None = module.board
-            for rule in RULES:
+            for rule in (*RULES, *(extra for extra in (*EXTRAS, "forbid") if hasattr(module, extra))):
                 if not inspect.isfunction(getattr(module, rule)):
                     raise BadGame(f"{self.name}: {rule} must be a function; see docs/new-game.md.")
+            if hasattr(module, "key") != hasattr(module, "forbid"):
+                raise BadGame(f"{self.name}: key and forbid go together; see docs/new-game.md.")
         except AttributeError as error:
             raise BadGame(f"{self.name}: the game's file lacks {error.name!r}; see docs/new-game.md.") from None
         except (TypeError, ValueError) as error:
@@ -174,13 +192,16 @@ def compile_rules(module: types.ModuleType, spec: str) -> dict[str, Any]:
             done[id(function)] = inner(copy)
         return done[id(function)]
 
-    return {rule: compile_one(getattr(module, rule)) for rule in RULES}
+    return {rule: compile_one(getattr(module, rule)) for rule in (*RULES, *EXTRAS) if hasattr(module, rule)}
 
 
 def make_kernels(rules: dict[str, Any], actions: int, key: str | None) -> Kernels:
-    """The five kernels as closures over the six rules; compiled and kept on disk under their key where one is given."""
+    """The kernels as closures over the rules; compiled and kept on disk under their key where one is given."""
     rule_start, rule_legal, rule_play = rules["start"], rules["legal"], rules["play"]
     rule_over, rule_score, rule_encode = rules["over"], rules["score"], rules["encode"]
+    rule_draw: Any = rules.get("draw")
+    rule_owners: Any = rules.get("owners")
+    rule_key: Any = rules.get("key")
 
     def start(states):
         for i in range(len(states)):
@@ -208,29 +229,64 @@ def make_kernels(rules: dict[str, Any], actions: int, key: str | None) -> Kernel
         for i in range(len(states)):
             rule_encode(states[i], planes[i])
 
+    def play_out(state, seed, mask):
+        seed |= np.uint64(1)
+        moves = 0
+        while not rule_over(state):
+            mask[:] = False
+            rule_legal(state, mask)
+            action = np.int64(-1)
+            for _ in range(8 * actions):  # draw until legal; the scan below ends what bad luck would not
+                seed ^= seed << np.uint64(13)
+                seed ^= seed >> np.uint64(7)
+                seed ^= seed << np.uint64(17)
+                drawn = np.int64(((seed >> np.uint64(32)) * np.uint64(actions)) >> np.uint64(32))
+                if mask[drawn]:
+                    action = drawn
+                    break
+            if action < 0:
+                action = np.int64(np.argmax(mask))
+            rule_play(state, action)
+            moves += 1
+        return moves
+
+    def play_out_by_draw(state, seed, mask):
+        seed |= np.uint64(1)
+        moves = 0
+        while not rule_over(state):
+            seed ^= seed << np.uint64(13)
+            seed ^= seed >> np.uint64(7)
+            seed ^= seed << np.uint64(17)
+            rule_play(state, rule_draw(state, seed))
+            moves += 1
+        return moves
+
+    run: Any = play_out_by_draw if rule_draw else play_out
+    if key:
+        run.__qualname__ = f"{run.__name__}_{key}"  # as in `compile_rules`
+        run = inner(run)
+
     def rollout(states, seeds, values):
         board = states[:1].copy()
         mask = np.zeros(actions, np.bool_)
         for i in range(len(states)):
             board[0] = states[i]
-            state = board[0]
-            seed = seeds[i] | np.uint64(1)
-            while not rule_over(state):
-                mask[:] = False
-                rule_legal(state, mask)
-                action = np.int64(-1)
-                for _ in range(8 * actions):  # draw until legal; the scan below ends what bad luck would not
-                    seed ^= seed << np.uint64(13)
-                    seed ^= seed >> np.uint64(7)
-                    seed ^= seed << np.uint64(17)
-                    drawn = np.int64(((seed >> np.uint64(32)) * np.uint64(actions)) >> np.uint64(32))
-                    if mask[drawn]:
-                        action = drawn
-                        break
-                if action < 0:
-                    action = np.int64(np.argmax(mask))
-                rule_play(state, action)
-            values[i] = rule_score(state) * states[i].player
+            run(board[0], seeds[i], mask)
+            values[i] = rule_score(board[0]) * states[i].player
 
-    functions: list[Any] = [start, play, look, encode, rollout]
-    return Kernels(*(kernel(function, key) if key else function for function in functions))
+    def finish(states, seeds, moves):
+        mask = np.zeros(actions, np.bool_)
+        for i in range(len(states)):
+            moves[i] = run(states[i], seeds[i], mask)
+
+    def owners(states, owners):
+        for i in range(len(states)):
+            rule_owners(states[i], owners[i])
+
+    def keys(states, keys):
+        for i in range(len(states)):
+            keys[i] = rule_key(states[i])
+
+    functions: list[Any] = [start, play, look, encode, rollout, finish]
+    functions += [owners if rule_owners else None, keys if rule_key else None]
+    return Kernels(*(kernel(function, key) if key and function else function for function in functions))

@@ -59,9 +59,9 @@ def games(specs: Iterable[str] | None = None, seconds: float = 1.0, threads: int
     """How fast the rules of each game are: one row a game, ready for JSON.
 
     `seconds` is the time spent on each of a row's figures; `threads` play random games side by side. Without `specs`,
-    the games that are installed and a 9x9 Gomoku.
+    the games that are installed, and Gomoku and Go on 9x9.
     """
-    specs = list(specs or [*registry.names(), "gomoku:size=9,row=5"])
+    specs = list(specs or [*registry.names(), "gomoku:size=9,row=5", "go:size=9"])
     return {"threads": threads, "rows": [_row(registry.find(spec), seconds, threads) for spec in specs]}
 
 
@@ -103,6 +103,7 @@ def _row(game: Game, seconds: float, threads: int) -> dict[str, Any]:
         "game": game.spec,
         "rollouts_per_second": round(rollouts),
         "moves_per_rollout": round(moves, 1),
+        "random_moves_per_second": round(rollouts * moves),
         "nanoseconds_per_random_move": round(1e9 * threads / (rollouts * moves), 1),
         "perft_positions_per_second": round(rate),
         "nanoseconds_per_perft_position": round(1e9 / rate, 1) if nodes else None,
@@ -129,15 +130,6 @@ def _rate(work: Callable[[], int], seconds: float) -> tuple[int, float]:
 
 def _moves_per_game(game: Game, count: int = 256) -> float:
     """The mean length of random games."""
-    kernels, rng = game.kernels(), np.random.default_rng(0)
-    states, rows, moves = game.start(count), np.arange(count, dtype=np.int32), 0
-    players, values = np.zeros(count, np.int8), np.zeros(count, np.float32)
-    over, masks = np.zeros(count, np.bool_), np.zeros((count, game.actions), np.bool_)
-    while True:
-        kernels.look(states, rows, players, over, values, masks)
-        going = np.flatnonzero(~over).astype(np.int32)
-        if len(going) == 0:
-            return moves / count
-        moves += len(going)
-        drawn = np.argmax(rng.random((len(going), game.actions), np.float32) * masks[going], axis=1)
-        kernels.play(states, going, drawn.astype(np.int32), going)
+    moves = np.zeros(count, np.int32)
+    game.kernels().finish(game.start(count), np.arange(1, count + 1, dtype=np.uint64), moves)
+    return float(moves.mean())

@@ -14,12 +14,22 @@ class Position:
 
     state    the record; nobody changes it
     history  the actions since the start, oldest first
+    earlier  the keys of the positions so far, this one's among them, where a game has a `key`
+
+    Where a game's file has a `key`, positions may not recur in the whole game: each new record forbids the actions that
+    would repeat one, so that whoever sees the record knows them (see core/game.py).
     """
 
-    def __init__(self, game: Game, states: np.ndarray, history: tuple[int, ...] = ()):
+    def __init__(
+        self, game: Game, states: np.ndarray, history: tuple[int, ...] = (), earlier: frozenset[int] = frozenset()
+    ):
+        """earlier: the keys of the positions that led here. A position without them begins a game of its own."""
         self.game = game
         self.states = states  # State[1]
         self.history = history
+        self.earlier = earlier
+        if game.kernels().keys:
+            self._forbid_repeats()
 
     @classmethod
     def start(cls, game: Game) -> "Position":
@@ -92,7 +102,29 @@ class Position:
         states = np.zeros(2, self.game.State)
         states[0] = self.state
         self.game.kernels().play(states, np.zeros(1, np.int32), np.array([action], np.int32), np.ones(1, np.int32))
-        return Position(self.game, states[1:], (*self.history, int(action)))
+        return Position(self.game, states[1:], (*self.history, int(action)), self.earlier)
+
+    def _forbid_repeats(self) -> None:
+        """Notes in the record which actions would lead to a position that was there before."""
+        (key,) = self._keys_of(self.states)
+        if key:
+            self.earlier |= {key}
+        if not self.earlier or self.over:
+            return
+        actions = np.flatnonzero(self.mask).astype(np.int32)
+        del self.__dict__["_look"]  # the mask may change
+        pool = np.repeat(self.states, len(actions) + 1)
+        children = np.arange(1, len(pool), dtype=np.int32)
+        self.game.kernels().play(pool, np.zeros(len(actions), np.int32), actions, children)
+        for action, after in zip(actions.tolist(), self._keys_of(pool[1:]), strict=True):
+            if after in self.earlier:
+                self.game.module.forbid(self.state, action)
+
+    def _keys_of(self, states: np.ndarray) -> list[int]:
+        keys, kernel = np.zeros(len(states), np.uint64), self.game.kernels().keys
+        assert kernel is not None
+        kernel(states, keys)
+        return keys.tolist()
 
     def name(self, action: int) -> str:
         """The action's name for a person: `D4`, or its number where the game has no board."""
