@@ -10,8 +10,7 @@ import time
 
 import numpy as np
 
-from goishi.arena.in_step import SearchSide, paired, play_in_step, random_openings
-from goishi.arena.rating import pair_elo, pair_interval
+from goishi.arena.in_step import SearchSide, figures, paired, play_in_step, random_openings
 from goishi.core import registry
 from goishi.networks import evaluator
 from goishi.search import Search, SearchSettings
@@ -25,23 +24,8 @@ def leaves(spec: str, model: str, many: int = 16, visits: int = 400, games: int 
     openings, first = paired(random_openings(game, games // 2, 6, np.random.default_rng(1)))
     begin = time.monotonic()
     played = play_in_step(game, sides, openings, first)
-    points = [(1 + one.score * (1 if one.first == 0 else -1)) / 2 for one in played]
-    pairs = [(a + b) / 2 for a, b in zip(points[::2], points[1::2], strict=True)]
-    score, elo = pair_interval(pairs), pair_elo(pairs)
-    return {
-        "game": game.spec,
-        "model": model,
-        "leaves": many,
-        "visits": visits,
-        "games": len(played),
-        "distinct_games": len({one.actions for one in played}),
-        "wins": points.count(1.0),
-        "draws": points.count(0.5),
-        "losses": points.count(0.0),
-        "score": round(score.value, 4),
-        "elo": [round(figure, 1) for figure in (elo.low, elo.value, elo.high)],
-        "seconds": round(time.monotonic() - begin, 1),
-    }
+    about = {"game": game.spec, "model": model, "leaves": many, "visits": visits}
+    return about | figures(played) | {"seconds": round(time.monotonic() - begin, 1)}
 
 
 if __name__ == "__main__":

@@ -27,8 +27,8 @@ class Beside:
     def __call__(self, states):
         return self.judge(states)
 
-    def beside(self):
-        return [lambda states, lane=lane: self._ask(lane, states) for lane in (0, 1)]
+    def beside(self, count):
+        return [lambda states, lane=lane: self._ask(lane, states) for lane in range(count)]
 
     def _ask(self, lane, states):
         with self._lock:
@@ -130,9 +130,9 @@ def test_seconds_and_stop_end_it_with_nothing_in_flight():
 def test_a_real_network_gives_the_values_of_one_thread():
     game = registry.find("tictactoe")
     network = evaluators.load("tictactoe", game, "openvino", "f32")
-    lanes = network.beside()
+    lanes = network.beside(2)
     states = np.concatenate([Position.start(game).play(action).states for action in range(9)])
     for lane in lanes:
         assert np.allclose(lane(states)[0], network(states)[0], atol=1e-4)
         assert np.allclose(lane(states)[1], network(states)[1], atol=1e-4)
-    assert network.beside() is lanes
+    assert network.beside(2) is lanes

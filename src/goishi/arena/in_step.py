@@ -4,10 +4,11 @@ Shapes: G games, B of them in which one side is to move, A actions.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from goishi.arena.rating import pair_elo, pair_interval
 from goishi.core.game import Game
 from goishi.core.position import Position
 from goishi.search import Search
@@ -108,3 +109,21 @@ def play_in_step(
                     actions[index].append(int(action))
         kernels.look(states, everyone, players, over, values, masks)
     return [Played(tuple(actions[i]), float(values[i]) * int(players[i]), int(begins[i])) for i in range(count)]
+
+
+def figures(played: Sequence[Played]) -> dict[str, Any]:
+    """The figures of side 0 in games that were played in pairs: one from each opening with either color."""
+    points = [(1 + one.score * (1 if one.first == 0 else -1)) / 2 for one in played]
+    pairs = [(a + b) / 2 for a, b in zip(points[::2], points[1::2], strict=True)]
+    score, elo = pair_interval(pairs), pair_elo(pairs)
+    return {
+        "games": len(points),
+        "distinct_games": len({(one.actions, one.first) for one in played}),
+        "wins": points.count(1.0),
+        "draws": points.count(0.5),
+        "losses": points.count(0.0),
+        "score": round(score.value, 4),
+        "elo": round(elo.value, 1),
+        "elo_low": round(elo.low, 1),
+        "elo_high": round(elo.high, 1),
+    }

@@ -60,7 +60,7 @@ class NetworkEvaluator:
         if symmetry not in ("none", "random", "average"):
             raise UsageError(f"There is no symmetry {symmetry!r}; there are none, random and average.")
         self.game, self.runtime, self.symmetry, self.model = game, runtime, symmetry, model
-        self._beside: list[NetworkEvaluator] | None = None
+        self._beside: dict[int, list[NetworkEvaluator]] = {}
         self._encode = game.kernels().encode
         self._rng = rng or np.random.default_rng()
         channels, rows, columns = game.planes
@@ -77,16 +77,17 @@ class NetworkEvaluator:
         parts = [self._batch(states[begin : begin + largest]) for begin in range(0, total, largest)]
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
-    def beside(self) -> "list[NetworkEvaluator]":
-        """The same network for several threads at once, one a core; empty where one batch at a time is as fast."""
-        if self._beside is None:
-            lanes = self.runtime.beside()
+    def beside(self, count: int) -> "list[NetworkEvaluator]":
+        """The same network for so many threads at once, each with its part of the cores; empty where one batch at a
+        time is as fast."""
+        if count not in self._beside:
+            lanes = self.runtime.beside(count)
             rngs = self._rng.spawn(len(lanes))
-            self._beside = [
+            self._beside[count] = [
                 NetworkEvaluator(self.game, lane, self.symmetry, rng, self.model)
                 for lane, rng in zip(lanes, rngs, strict=True)
             ]
-        return self._beside
+        return self._beside[count]
 
     def _batch(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         count = len(states)

@@ -54,8 +54,8 @@ class Runtime(Protocol):
         """Logits float32[B, A] and values float32[B] of planes float32[B, C, H, W]; B is one of `sizes`. The answers
         are valid until the next call."""
 
-    def beside(self) -> "Sequence[Runtime]":
-        """The same model for as many threads at once as it has cores, one core each; empty where that gains nothing."""
+    def beside(self, count: int) -> "Sequence[Runtime]":
+        """The same model for so many threads at once, each with its part of the cores; empty where it gains nothing."""
 
 
 def open_runtime(
@@ -123,12 +123,12 @@ class OpenVino:
         self._requests: dict[int, tuple[Any, np.ndarray, np.ndarray, np.ndarray]] = {}
         self.buffer(1)  # what cannot be compiled fails here
 
-    def beside(self) -> "list[OpenVino]":
-        if self._threads == 1:
+    def beside(self, count: int) -> "list[OpenVino]":
+        if self._threads < count:
             return []
         first = copy.copy(self)
-        first._streams, first._compiled = self._threads, {}
-        lanes = [copy.copy(first) for _ in range(self._threads)]
+        first._streams, first._compiled = count, {}
+        lanes = [copy.copy(first) for _ in range(count)]
         for lane in lanes:  # they share the compiled graphs
             lane.lock, lane._requests = threading.RLock(), {}
         return lanes
@@ -204,7 +204,7 @@ class OnnxRuntime:
             logits, values = self._session.run(["policy", "value"], {"planes": planes})
         return logits, values
 
-    def beside(self) -> "list[OnnxRuntime]":
+    def beside(self, count: int) -> "list[OnnxRuntime]":
         return []
 
 
@@ -250,7 +250,7 @@ class Torch:
                 value = outcome[:, 0] - outcome[:, 2]
             return logits.float().cpu().numpy(), value.float().cpu().numpy()
 
-    def beside(self) -> "list[Torch]":
+    def beside(self, count: int) -> "list[Torch]":
         return []
 
 

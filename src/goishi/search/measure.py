@@ -21,7 +21,7 @@ from goishi.errors import BadModel, MissingExtra
 from goishi.networks import measure as network_measure
 from goishi.networks import runtime as runtimes
 from goishi.networks import store
-from goishi.networks.evaluator import NetworkEvaluator
+from goishi.networks.evaluator import NetworkEvaluator, uniform
 from goishi.search.clock import Limit
 from goishi.search.search import THESIS, Search, SearchSettings
 
@@ -98,11 +98,16 @@ class Grower:
     def __init__(self, game: Game, evaluator: NetworkEvaluator, trees: int, leaves: int):
         self.batch = trees * leaves
         self._game, self._trees = game, trees
-        self._search = Search(game, evaluator, SearchSettings(leaves=leaves, early_stop=False), trees)
+        self._search = Search(game, uniform(game), SearchSettings(leaves=leaves, early_stop=False), trees)
         self._most = THESIS_POSITIONS if trees == 1 else TREE_VISITS
         self._raw = network_measure.run_of(evaluator.runtime, self.batch, game)
         self._opening = self._visits = 0
-        self._grow()  # compiles, and wakes the runtime
+        grown = 0
+        while grown < 2 * trees * self._most:  # compiles, and touches the memory, which costs more than a leaf once
+            grown += self._grow()
+        self._search.reset()
+        self._search.evaluator, self._visits = evaluator, 0
+        self._grow()  # wakes the runtime
         self._raw()
 
     def measure(self, seconds: float, positions: int) -> np.ndarray:

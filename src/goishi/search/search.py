@@ -529,7 +529,7 @@ class Search:
         counts_flight = self.settings.mode != "gumbel" and self.settings.in_flight == "visits"
         if beside is None or len(states) != 1 or not counts_flight or self.desk.share[0] < LEAST_IN_TURN:
             return ()
-        return beside()
+        return beside(THREADS)
 
     def _take_turns(self, evaluators: Sequence[Evaluator], goes_on: Callable[[], bool], may_stop: bool) -> None:
         """Grows one tree by threads in turn: while the network of one judges its leaves, the next works on the tree.
@@ -670,8 +670,10 @@ class Search:
                 priors[:] = choose.dirichlet_noise(priors, settings.dirichlet_share, settings.dirichlet_total, self.rng)
 
 
+THREADS = 2
+"""That grow one tree in turn: enough for one network to be busy while the other's leaves are settled."""
 LEAST_IN_TURN = 4
-"""Leaves of a batch that are worth sharing among threads."""
+"""Leaves of a batch that are worth sharing among them."""
 NO_PRIORS = np.zeros(0, np.float32)
 NOTHING = (np.zeros((0, 1), np.float32), np.zeros(0, np.float32))
 
