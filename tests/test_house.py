@@ -18,7 +18,7 @@ SCRIPTS = [*FILES, *sorted((ROOT / "tools").glob("*.py"))]
 LAYERS = [
     {"__main__"},
     {"cli"},
-    {"web", "terminal"},
+    {"web", "protocols", "terminal"},
     {"training"},
     {"arena"},
     {"players"},

@@ -259,6 +259,22 @@ def puzzles(
     answer(figures, json_, f"{player} on {file}", [*rows, {"set": "all", **pick(figures, *PUZZLE_FIGURES)}])
 
 
+@app.command(
+    epilog=example("goishi gtp --game go:size=9", "goishi gtp --game gomoku:size=15 --player rollout:visits=5000")
+)
+def gtp(
+    player: Annotated[str, typer.Option(help="Who answers genmove.")] = "rollout:visits=2000",
+    game: Annotated[str, typer.Option(help="The game at the start; boardsize changes its size.")] = "go",
+    name: Annotated[str, typer.Option(help="The answer to `name`; some programs go by it.")] = "Goishi",
+    version: Annotated[str, typer.Option(help="The answer to `version`; else Goishi's own.")] = "",
+) -> None:
+    """A GTP engine on standard input and output, for the programs that Go players use."""
+    from goishi.protocols.gtp import Gtp
+    from goishi.protocols.stdio import serve
+
+    serve(Gtp(game, player, name=name, version=version))
+
+
 @app.command(epilog=example("goishi check ./mygame.py", "goishi check othello:size=6"))
 def check(
     game: Spec,
