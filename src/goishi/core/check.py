@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from goishi.core import registry
-from goishi.core.game import RULES, Game, Kernels, compile_rules
+from goishi.core.game import EXTRAS, RULES, Game, Kernels, compile_rules
 from goishi.core.position import Position
 from goishi.errors import BadGame, IllegalMove, UnknownGame
 
@@ -390,7 +390,7 @@ def _refuses(trial: Trial) -> None:
         positions = [
             position,
             Position.start(trial.game),
-            Position.after(trial.game, walk.history[: len(walk.history) // 2]),
+            Position(trial.game, walk.states[len(walk.history) // 2 :][:1].copy()),
         ]
         for position in positions:
             for action in (-1, trial.game.actions, *np.flatnonzero(~position.mask)[:5].tolist()):
@@ -401,6 +401,41 @@ def _refuses(trial: Trial) -> None:
                 raise Broken(f"action {action} was accepted where legal does not allow it.")
         if not trial.time_left():
             return
+
+
+def _extras(trial: Trial) -> str | None:
+    """What a game's file may define besides; see core/game.py."""
+    module, kernels = trial.game.module, trial.game.kernels()
+    points = trial.game.planes[1] * trial.game.planes[2]
+    for walk in trial.walks:
+        for move in range(len(walk.states)):
+            states, where = walk.states[move : move + 1].copy(), trial.told(walk, move)
+            if hasattr(module, "draw") and walk.masks[move].any():
+                drawn = int(module.draw(states[0], np.uint64(trial.rng.integers(0, 2**63))))
+                if not 0 <= drawn < trial.game.actions or not walk.masks[move][drawn]:
+                    raise Broken(f"draw gives what is not legal, {drawn}, {where}.")
+                _unchanged("draw", states, walk.states[move], where)
+            if kernels.owners:
+                plain, compiled = np.zeros((1, points), np.int8), np.zeros((1, points), np.int8)
+                module.owners(states[0], plain[0])
+                _unchanged("owners", states, walk.states[move], where)
+                kernels.owners(states, compiled)
+                if np.abs(plain).max() > 1 or not np.array_equal(plain, compiled):
+                    raise Broken(f"owners gives what is not +1, 0 or -1, or differs when compiled, {where}.")
+            if kernels.keys:
+                keys = np.zeros(1, np.uint64)
+                kernels.keys(states, keys)
+                if keys[0] != np.uint64(module.key(states[0])):
+                    raise Broken(f"compiled and plain key differ {where}.")
+                _unchanged("key", states, walk.states[move], where)
+            if move and not trial.time_left():
+                break
+    return ", ".join(extra for extra in (*EXTRAS, "forbid") if hasattr(module, extra)) or "it has none"
+
+
+def _unchanged(rule: str, states: np.ndarray, before: np.void, where: str) -> None:
+    if states.tobytes() != before.tobytes():
+        raise Broken(f"{rule} changes the record {where}; only play may.")
 
 
 def _playouts(trial: Trial) -> None:
@@ -426,6 +461,7 @@ CLAIMS: tuple[tuple[str, Callable[[Trial], str | None], bool], ...] = (
     (COMPILES, _compiles, True),
     ("compiled and plain rules agree", _agree, False),
     ("what is not legal is refused", _refuses, False),
+    ("the optional rules keep their promises", _extras, False),
     ("random playouts of the compiled rules end", _playouts, False),
 )
 

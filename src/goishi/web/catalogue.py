@@ -61,6 +61,13 @@ LOOKS = {
         ("size=8", "size=6"),
         lambda game: "Enclose discs to turn them; most discs win.",
     ),
+    "go": Look(
+        "Go",
+        ("Black", "White"),
+        "stones",
+        ("size=9", "size=13", "size=19"),
+        lambda game: "Surround more than the other; two passes end the game.",
+    ),
     "hex": Look(
         "Hex",
         ("Red", "Blue"),

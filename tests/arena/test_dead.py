@@ -1,0 +1,143 @@
+"""Dead stones by random games: on boards whose right answers people or another program gave."""
+
+import json
+import re
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from goishi.arena.dead import dead_stones, ownership
+from goishi.core import registry
+from goishi.errors import UsageError
+
+DATA = Path("../shared/data/rules")
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the data folder ../shared/data/rules is not there")
+LETTERS = {"b": 1, "W": -1, "B": 1, "x": 1, "o": -1, "w": -1}
+
+
+def grid(rows):
+    return np.array([[LETTERS.get(letter, 0) for letter in row] for row in rows], np.int8)
+
+
+def members(name):
+    with tarfile.open(DATA / f"{name}.tar.xz") as archive:
+        for member in sorted(archive.getmembers(), key=lambda member: member.name):
+            if member.isfile():
+                yield member.name, archive.extractfile(member).read().decode()
+
+
+def autoscore():
+    """Stones and which are dead, of boards that the server's players agreed on."""
+    for name, text in members("ogs_autoscore_fixtures"):
+        if name.endswith(".json"):
+            fields = json.loads(text)
+            stones, owners = grid(fields["board"]), grid(fields["correct_ownership"])
+            yield stones, (stones != 0) & (owners == -stones)
+
+
+def estimator():
+    for name, text in members("ogs_score_estimator_games"):
+        if name.endswith(".game"):
+            rows = [line.split() for line in text.splitlines() if re.fullmatch(r"[-01\s]+", line) and line.strip()]
+            stones, removed = np.split(np.array(rows, np.int8), 2)
+            yield stones, (stones != 0) & (removed != 0)
+
+
+def arranged(stones, rules="chinese"):
+    """A finished game with these stones."""
+    game = registry.find(f"go:columns={stones.shape[1]},rows={stones.shape[0]}")
+    state = game.start()[0]
+    state.rules = game.module.flags(game.module.preset(rules))
+    game.module.arrange(state, stones)
+    state.passes = 2
+    return game, state
+
+
+def share(cases):
+    """Boards on which every stone is judged right, boards, and the share of stones judged right."""
+    right, boards, stones_right, stones_all = 0, 0, 0, 0
+    for stones, dead in cases:
+        agreed = (dead_stones(*arranged(stones)) == dead)[stones != 0]
+        right, boards = right + agreed.all(), boards + 1
+        stones_right, stones_all = stones_right + agreed.sum(), stones_all + agreed.size
+    return right, boards, stones_right / max(1, stones_all)
+
+
+@needs_data
+def test_most_dead_stones_of_9x9_boards_are_found():
+    right, boards, stones = share(case for case in estimator() if case[0].shape == (9, 9))
+    assert boards == 22
+    assert right >= 17
+    assert stones > 0.97
+
+
+@needs_data
+@pytest.mark.slow
+@pytest.mark.parametrize(("cases", "least", "count", "stones"), [(estimator, 42, 54, 0.99), (autoscore, 16, 31, 0.95)])
+def test_the_share_of_right_answers_does_not_fall(cases, least, count, stones):
+    right, boards, found = share(cases())
+    assert boards == count
+    assert right >= least
+    assert found >= stones
+
+
+@needs_data
+def test_territory_of_the_goscorer_cases_is_mostly_right_without_knowledge_of_seki():
+    shares = []
+    for name, text in members("goscorer_cases_dev"):
+        if not name.endswith(".txt") or "LICENSE" in name:
+            continue
+        board, wanted = (
+            re.search(rf"^{title}:\n((?:\S+\n)+?)(?=[A-Z ]+:)", text, re.M)[1].split()
+            for title in ("BOARD", "TERRITORY")
+        )
+        stones, dead = (
+            grid([row.lower() for row in board]),
+            np.array([[letter in "bw" for letter in row] for row in board]),
+        )
+        if not 2 <= min(stones.shape) <= max(stones.shape) <= 25:
+            continue
+        owners = np.array([[{"z": 1, "a": -1}.get(letter, 0) for letter in row] for row in wanted])
+        game = registry.find(f"go:columns={stones.shape[1]},rows={stones.shape[0]}")
+        free = (stones == 0) | dead
+        shares.append((game.module.territory(stones, dead) == owners)[free].mean())
+    assert len(shares) == 33  # the others are wider than 25 points, or a single line
+    assert np.mean(shares) > 0.87
+
+
+def corner():
+    """A dead stone in Black's half of a 9x9 board."""
+    return grid([".o.xo...." if row == 4 else "...xo...." for row in range(9)])
+
+
+def test_stones_in_the_others_territory_are_dead_unless_all_live_by_the_rules():
+    for rules, dead in (("chinese", 1), ("japanese", 1), ("tromp-taylor", 0), ("cgos", 0)):
+        game, state = arranged(corner(), rules)
+        before = state.tobytes()
+        found = dead_stones(game, state)
+        assert found.sum() == dead
+        assert found[4, 1] == bool(dead)
+        assert state.tobytes() == before
+
+
+def test_a_network_may_say_who_owns_what():
+    game, state = arranged(corner())
+    assert not dead_stones(game, state, owners=np.array(corner(), np.float32)).any()
+
+
+def test_ownership_is_repeatable_and_the_other_sides_after_colors_are_swapped():
+    game, state = arranged(corner())
+    first, again = ownership(game, state, seed=3), ownership(game, state, seed=3)
+    assert first.dtype == np.float32
+    assert (first == again).all()
+    assert np.abs(first).max() <= 1
+    swapped = ownership(*arranged(-corner()), seed=3)
+    assert np.abs(first + swapped).mean() < 0.2
+
+
+def test_a_game_without_territory_has_no_dead_stones():
+    game = registry.find("tictactoe")
+    with pytest.raises(UsageError, match="Go"):
+        ownership(game, game.start()[0])
