@@ -116,12 +116,14 @@ class Tree:
 
 START = re.compile(r"\(\s*+;|\(\s*+(?=[A-Za-z]{1,16}\s*+\[)")
 START_WITHOUT = re.compile(r";(?=\s*+(?:FF|GM|SZ|[BW])\s*+\[)")  # a parenthesis
+PAGE = re.compile(r"\s*+<(?:!doctype|html|head|\?xml)", re.I)
 SPECIAL = re.compile(r"[;()\[]")
 QUICK = re.compile(r"\s*+;([A-Z]{1,2})\[([^\]\\]{0,8})\](?!\s*+\[)")  # a node and its first property, most often a move
 TOKEN = re.compile(r"\s*+(?:([;()])|([A-Za-z0-9]*+)\s*+\[([^\]\\]*+(?:\\.[^\]\\]*+)*+)(\]?))", re.S)
 ESCAPE = re.compile(r"\\(.)", re.S)
 LAST_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Z]{1,8}[0-9]?\Z")
 SMALL = re.compile("[a-z]+")
+KNOWN_SMALL = ("b", "w", "c", "ab", "aw", "ae", "ff", "gm", "sz", "km", "ha", "re", "pb", "pw", "br", "wr", "dt", "ru")
 TEXTS = ("C", "GC")  # half a comment is worth keeping
 
 
@@ -134,6 +136,8 @@ def read(data: bytes | str, source: str = "record", charset: str = "utf-8") -> I
     text, charset = (_one_break(data), charset) if isinstance(data, str) else decode(data)
     places = _Places(text)
     position, found = 0, 0
+    if PAGE.match(text):
+        raise BadRecord(f"{source} is a web page and no game record; download the record itself.")
     while True:
         start = START.search(text, position) or (None if found else START_WITHOUT.search(text))
         if start is None:
@@ -196,8 +200,8 @@ def _read_game(text: str, start: re.Match[str], tree: Tree, places: "_Places") -
             if len(raw) > MOST_LETTERS:
                 raise _too_much(tree, places.of(token.start(3)), "a value", MOST_LETTERS, "letters")
             if letters:
-                name = letters if letters.isupper() else SMALL.sub("", letters) or letters.upper()
-                values = None if name.isdigit() else node.properties.setdefault(name, [])
+                name = letters if letters.isupper() else _capitals(letters)
+                values = node.properties.setdefault(name, []) if name else None
             if values is None:
                 odd("value without a property", token.start(3))
             elif closed or name in TEXTS:
@@ -230,6 +234,12 @@ def _skip_junk(text: str, position: int) -> tuple[int, bool]:
         return end, end > position and (position > begin or not text[begin:end].isspace())
 
 
+def _capitals(letters: str) -> str:
+    """The name of a property that is not all capitals: FF[1] writes `SiZe`, some programs `sz`; empty for no name."""
+    name = SMALL.sub("", letters)
+    return "" if name.isdigit() else name or (letters.upper() if letters in KNOWN_SMALL else "")
+
+
 def _unescaped(match: re.Match[str]) -> str:
     return "" if match[1] == "\n" else match[1]
 
@@ -239,8 +249,6 @@ def _what_else(text: str) -> str:
     head = text[:4000].lstrip().lower()
     if not head:
         return "is empty"
-    if head.startswith("<"):
-        return "is a web page and no game record; download the record itself"
     if head.startswith("[header]"):
         return "is a record in UGI, which is not read; save it as SGF"
     return "holds no game: there is no `(;` in it"

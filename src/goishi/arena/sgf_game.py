@@ -342,7 +342,9 @@ class _Reader:
             del self.moves[:count]
             self.setups = [setup._replace(after=max(0, setup.after - count)) for setup in self.setups]
             return count, "free"
-        usual = fixed_handicap(self.columns, self.rows, count)
+        played = {move.action for move in self.moves}
+        layouts = [fixed_handicap(self.columns, self.rows, count, ends) for ends in (False, True)]
+        usual = min(layouts, key=lambda points: len(played & set(points)))  # old files of Fox have the other one
         if usual and (not self.moves or self.moves[0].player == -1):
             self.black = dict.fromkeys(usual)
             self.remark("handicap without stones", f"HA[{count}]: set on the usual points")
@@ -419,6 +421,8 @@ NAMED = re.compile(r"([A-HJ-Za-hj-z])([0-9]{1,2})")  # D4
 SETUP = ("AB", "AW", "AE", "PL")
 RULES = {
     **dict.fromkeys(("chinese", "cn", "china", "中国", "中国规则"), "chinese"),
+    "chinesekgs": "chinese-kgs",
+    "chineseogs": "chinese-ogs",
     **dict.fromkeys(("japanese", "jp", "japan", "日本", "日本规则"), "japanese"),
     **dict.fromkeys(("korean", "kr", "korea", "韩国", "韩国规则"), "korean"),
     **dict.fromkeys(("aga", "bga", "french"), "aga"),
@@ -455,20 +459,24 @@ def _actions(columns: int, rows: int) -> dict[str, int]:
     return {sgf.point(column, row): row * columns + column for row in range(rows) for column in range(columns)}
 
 
-def fixed_handicap(columns: int, rows: int, count: int) -> tuple[int, ...]:
-    """The usual points of a handicap, as GTP's fixed_handicap sets them; none where the board has not so many."""
+def fixed_handicap(columns: int, rows: int, count: int, ends: bool = False) -> tuple[int, ...]:
+    """The usual points of a handicap, as GTP's fixed_handicap sets them; none where the board has not so many.
+
+    ends  stones six and seven stand in the middle of the upper and lower side, not of the left and right one
+    """
     short = min(columns, rows)
     middles = short > 7 and columns % 2 and rows % 2
     if not 2 <= count <= (0 if short < 7 else 9 if middles else 4):
         return ()
     edge = 2 if short < 13 else 3
-    left, right, center = edge, columns - 1 - edge, columns // 2
-    top, bottom, middle = edge, rows - 1 - edge, rows // 2
+    left, center, right = edge, columns // 2, columns - 1 - edge
+    top, middle, bottom = edge, rows // 2, rows - 1 - edge
     points = [(right, top), (left, bottom), (left, top), (right, bottom)]
+    sides, others = [(left, middle), (right, middle)], [(center, top), (center, bottom)]
     if count >= 6:
-        points += [(left, middle), (right, middle)]
+        points += others if ends else sides
     if count >= 8:
-        points += [(center, top), (center, bottom)]
+        points += sides if ends else others
     if count in (5, 7, 9):
         points.append((center, middle))
     return tuple(row * columns + column for column, row in points[:count])
@@ -539,6 +547,7 @@ def cleaned(tree: Tree, record: SgfGame) -> Node:
     words["HA"] = str(record.handicap) if record.handicap else ""
     words["RE"] = record.result or record.result_read
     words["DT"] = record.date
+    words["RU"] = "Chinese-KGS" if record.rules == "chinese-kgs" else record.rules_read  # AP told where it is from
     for name, word in words.items():
         if word:
             root.properties[name] = [word]
