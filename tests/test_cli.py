@@ -283,12 +283,17 @@ def test_a_record_whose_board_no_game_has_is_shown_without_one(goishi, tmp_path)
     assert "2 to 25" in complaint(goishi("sgf", file, "--game", "gomoku"), 2)
 
 
-def test_several_records_are_a_table(goishi, tmp_path):
+def test_several_records_are_a_table(goishi, tmp_path, monkeypatch):
     for name in "ab":
         (tmp_path / f"{name}.sgf").write_text(RECORD)
     status, out, _ = goishi("sgf", tmp_path)
     assert status == 0
     assert out.count("Ann [1]") == 2
+    (tmp_path / "c.sgf").write_text("<html>")
+    monkeypatch.setattr(cli, "MOST_SHOWN", 1)
+    status, out, err = goishi("sgf", tmp_path / "c.sgf", tmp_path / "b.sgf", tmp_path / "a.sgf")
+    assert (status, err.count("\n")) == (1, 1)
+    assert "c.sgf is a web page" in err
 
 
 def test_records_are_checked_and_cleaned(goishi, tmp_path):

@@ -59,6 +59,7 @@ BenchSeconds = Annotated[float, typer.Option("--seconds", help="For the whole, a
 BENCH_GAME = "gomoku:size=9,row=5"
 EXTRAS = {"torch": "train", "tensorboard": "train", "matplotlib": "train"}
 """What brings the packages that the base install lacks."""
+MOST_SHOWN = 500  # game records in a table
 PUZZLE_FIGURES = ("positions", "right", "share", "unjudged", "seconds")
 
 
@@ -286,7 +287,7 @@ def sgf(
 ) -> None:
     """Show a game record; check or clean many."""
     from goishi import terminal
-    from goishi.arena import sgf_files, sgf_game, sgf_import
+    from goishi.arena import sgf_files, sgf_game
 
     files = sgf_files.find(paths)
     if check or clean:
@@ -303,14 +304,21 @@ def sgf(
         if report.broken:
             raise typer.Exit(1)
         return
-    records = [sgf_game.understand(tree) for file in files for tree in sgf_import.read_file(file)]
+    broken: list[str] = []
+    records = sgf_files.read(files, broken)
     if json_:
         print(json.dumps({"games": [record.to_json() for record in records]}))
-    elif len(records) == 1:
-        rules = sgf_game.find_game(records[0], game or "")
-        terminal.show_record(records[0], sgf_game.replay(records[0], rules) if rules else None)
     else:
-        terminal.show([record.row() for record in records])
+        shown = list(itertools.islice(records, MOST_SHOWN))
+        left = sum(1 for _ in records)
+        if len(shown) == 1:
+            rules = sgf_game.find_game(shown[0], game or "")
+            terminal.show_record(shown[0], sgf_game.replay(shown[0], rules) if rules else None)
+        else:
+            terminal.show([record.row() for record in shown], note=f"And {left:,} more." if left else "")
+    tell_errors(broken)
+    if broken:
+        raise typer.Exit(1)
 
 
 @app.command(epilog=example("goishi check ./mygame.py", "goishi check othello:size=6"))

@@ -47,13 +47,13 @@ def adversary(game: Game) -> str:
     return f"net:{best.name}"
 
 
-def draw(position: Position) -> Text:
-    """The board with its coordinates; the piece played last stands in brackets."""
+def draw(position: Position, last: tuple[int, int] | None = None) -> Text:
+    """The board with its coordinates; the piece played last, or that at row and column `last`, stands in brackets."""
     stones = position.stones
     board = position.game.board
     rows, columns = stones.shape
     style = board.style if board else "plain"
-    last = _last_point(position)
+    last = last or _last_point(position)
     width = max(len(str(rows)), 1)
 
     if board is None:
@@ -200,7 +200,9 @@ def show_record(record: SgfGame, replay: Replay | None) -> None:
     console.print(record.source, style="bold")
     console.print(table)
     if replay:
-        console.print(draw(replay.position))
+        action = record.moves[replay.played - 1].action if replay.played else record.passing
+        nowhere = (-1, -1)  # the record may have begun with stones: the moves alone do not lead to its position
+        console.print(draw(replay.position, nowhere if action == record.passing else divmod(action, record.columns)))
 
 
 MATCH_NOTE = "A draw is half a point. Score and Elo are of the player named first, with the limits of 95% confidence."

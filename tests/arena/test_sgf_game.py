@@ -352,6 +352,24 @@ def test_clean_copies_of_real_records_say_the_same_without_remarks(name):
             assert set(whats(again)) <= may_stay, source
 
 
+TOKENS = (
+    "B[aa] W[bb] B[tt] W[] B[zz] B[D4] AB[aa:cc] AW[bb][cc] AE[aa] AB[] PL[W] HA[3] SZ[9] SZ[3:7] SZ[x] GM[4] KM[375] "
+    "KM[x] RE[B+R.] RE[x] C[x] AP[foxwq] DT[2020/1/2] ; ; ; ; (; ) [aa]"
+)
+
+
+@given(st.lists(st.sampled_from(TOKENS.split()), max_size=30))
+@settings(max_examples=400, deadline=None)
+def test_any_record_is_understood_or_refused_and_its_clean_copy_says_the_same(tokens):
+    (tree,) = list(read("(;" + "".join(tokens)))[:1]
+    try:
+        record = understand(tree)
+    except BadRecord:
+        return
+    copy = understand(next(read(write(cleaned(tree, record)))))
+    assert facts(copy) == facts(record)
+
+
 # ------------------------------------------------------------------ real records
 
 

@@ -3,7 +3,7 @@
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,21 @@ def find(paths: Sequence[Path]) -> list[Path]:
         else:
             raise UsageError(f"There is no file or folder {path}.")
     return found
+
+
+def read(files: Sequence[Path], broken: list[str]) -> Iterator[SgfGame]:
+    """The games of the files, one at a time; `broken` grows by a sentence for each that can't be read.
+
+    Raises BadRecord instead where there is one file only.
+    """
+    for path in files:
+        try:
+            for tree in sgf_import.read_file(path):
+                yield sgf_game.understand(tree)
+        except BadRecord as error:
+            if len(files) == 1:
+                raise
+            broken.append(str(error))
 
 
 def check(

@@ -539,9 +539,6 @@ def cleaned(tree: Tree, record: SgfGame) -> Node:
         node = stack.pop()
         stack.extend(node.children)
         _clean_node(node, record, node is root)
-    while len(root.children) == 1 and set(root.children[0].properties) <= set(SETUP) - set(root.properties):
-        root.properties |= root.children[0].properties
-        root.children = root.children[0].children
     words: dict[str, str] = {"KM": "" if record.komi is None else f"{record.komi:.15g}"}
     words["KM"] += ".0" if words["KM"].lstrip("-").isdigit() else ""
     words["HA"] = str(record.handicap) if record.handicap else ""
@@ -553,12 +550,34 @@ def cleaned(tree: Tree, record: SgfGame) -> Node:
             root.properties[name] = [word]
         else:
             root.properties.pop(name, None)
-    if record.handicap_from == "fixed":
-        root.properties["AB"] = [_value(record, action) for action in record.black]
+    _gather_stones(root, record)
     root.properties = head(record.kind, record.columns, record.rows) | {
         name: values for name, values in root.properties.items() if name not in HEAD
     }
     return root
+
+
+def _gather_stones(root: Node, record: SgfGame) -> None:
+    """Puts what stands before the first move into the root, unless variations part before it."""
+    before = [root]
+    while len(before[-1].children) == 1 and before[-1].children[0].properties.keys().isdisjoint(("B", "W")):
+        before.append(before[-1].children[0])
+    if len(before[-1].children) > 1 and before[-1].children[0].properties.keys().isdisjoint(("B", "W")):
+        return
+    told = any("PL" in node.properties for node in before)
+    for node in before:
+        for name in SETUP:
+            node.properties.pop(name, None)
+    black = () if record.handicap_from == "free" else record.black
+    for name, stones in (("AB", black), ("AW", record.white)):
+        if stones:
+            root.properties[name] = [_value(record, action) for action in stones]
+    if told:
+        root.properties["PL"] = ["BW"[record.player < 0]]
+    kept = [node for node in before[1:] if node.properties]
+    last = before[-1].children
+    for node, following in zip([root, *kept], [[node] for node in kept] + [last], strict=True):
+        node.children = following
 
 
 def head(kind: int, columns: int, rows: int) -> dict[str, list[str]]:
