@@ -14,7 +14,7 @@ import typer
 
 from goishi import __version__, cli, errors
 
-COMMANDS = ["serve", "play", "train", "match", "rate", "puzzles", "check", "games", "models"]
+COMMANDS = ["serve", "play", "train", "match", "rate", "puzzles", "sgf", "check", "games", "models"]
 BENCHES = ["games", "network", "search", "selfplay", "train"]
 
 
@@ -70,7 +70,8 @@ def test_every_command_has_help_with_an_example_and_every_option_a_sentence(gois
 
 @pytest.mark.parametrize(
     "words",
-    [["bench", name] for name in BENCHES] + [["games"], ["models"], ["match"], ["rate"], ["puzzles"], ["check"]],
+    [["bench", name] for name in BENCHES]
+    + [["games"], ["models"], ["match"], ["rate"], ["puzzles"], ["sgf"], ["check"]],
     ids=" ".join,
 )
 def test_what_gives_figures_gives_them_as_json_too(words):
@@ -132,6 +133,9 @@ def test_help_takes_less_than_the_blink_of_an_eye():
         ("puzzles nothing.txt --player random", 1, "There is no file nothing.txt."),
         ("puzzles nothing.txt", 2, "--player"),
         ("models nothing", 2, "There is no folder nothing."),
+        ("sgf", 2, "PATH"),
+        ("sgf nothing.sgf", 2, "There is no file or folder nothing.sgf."),
+        ("sgf . --check", 2, "There is no record"),
         ("serve --port 99999", 2, "65535"),
     ],
 )
@@ -249,6 +253,69 @@ def test_puzzles_that_take_the_judge_too_long_are_told_as_unjudged(goishi, tmp_p
     status, out, _ = goishi(*words, "--json")
     assert (status, json.loads(out)["unjudged"], json.loads(out)["share"]) == (0, 1, None)
     assert "unjudged" in goishi(*words)[1]
+
+
+RECORD = "(;GM[4]SZ[9]PB[Ann [1\\]]PW[Bo]WR[2d]RE[B+Resign];B[ee];W[ed]C[x];B[ee])"
+
+
+def test_a_record_is_shown_with_its_last_position(goishi, tmp_path):
+    file = tmp_path / "a.sgf"
+    file.write_text(RECORD)
+    status, out, err = goishi("sgf", file)
+    assert (status, err) == (0, "")
+    assert "Gomoku 9x9" in out
+    assert re.search(r"black +Ann \[1\]\s", out)
+    assert re.search(r"result +B\+R\s", out)
+    assert "move 3, Black E5: E5 may not be played here." in out
+    assert re.search(r"^6 .*\(○\)", out, re.M)
+    status, out, _ = goishi("sgf", file, "--json")
+    (record,) = json.loads(out)["games"]
+    assert (record["white"], record["moves"][1]) == ("Bo", ["W", "E6"])
+
+
+def test_a_record_whose_board_no_game_has_is_shown_without_one(goishi, tmp_path):
+    file = tmp_path / "a.sgf"
+    file.write_text("(;GM[4]SZ[40];B[aa])")
+    status, out, err = goishi("sgf", file)
+    assert (status, err) == (0, "")
+    assert "Gomoku 40x40" in out
+    assert "●" not in out
+    assert "2 to 25" in complaint(goishi("sgf", file, "--game", "gomoku"), 2)
+
+
+def test_several_records_are_a_table(goishi, tmp_path, monkeypatch):
+    for name in "ab":
+        (tmp_path / f"{name}.sgf").write_text(RECORD)
+    status, out, _ = goishi("sgf", tmp_path)
+    assert status == 0
+    assert out.count("Ann [1]") == 2
+    (tmp_path / "c.sgf").write_text("<html>")
+    monkeypatch.setattr(cli, "MOST_SHOWN", 1)
+    status, out, err = goishi("sgf", tmp_path / "c.sgf", tmp_path / "b.sgf", tmp_path / "a.sgf")
+    assert (status, err.count("\n")) == (1, 1)
+    assert "c.sgf is a web page" in err
+
+
+def test_records_are_checked_and_cleaned(goishi, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.sgf").write_text(RECORD)
+    (tmp_path / "in" / "b.sgf").write_text("(;SZ[9]KM[375];B[ee]")
+    status, out, err = goishi("sgf", tmp_path / "in", "--check")
+    assert (status, err) == (0, "")
+    assert "files 2, games 2, moves 4, odd 1" in out
+    assert "komi guessed" in out
+    status, out, err = goishi("sgf", tmp_path / "in", "--check", "--json", "--game", "gomoku")
+    figures = json.loads(out)
+    assert (status, err, len(figures["broken"])) == (1, "", 1)
+    status, out, err = goishi("sgf", tmp_path / "in", "--clean", tmp_path / "out")
+    assert (status, err) == (0, "")
+    assert "written 2" in out
+    assert "KM[7.5]" in (tmp_path / "out" / "b.sgf").read_text()
+    (tmp_path / "in" / "c.sgf").write_text("<html>")
+    status, out, err = goishi("sgf", tmp_path / "in", "--check")
+    assert status == 1
+    assert "c.sgf is a web page and no game record; download the record itself." in err
+    assert "c.sgf is a web page" in complaint(goishi("sgf", tmp_path / "in" / "c.sgf"), 1)
 
 
 def test_a_game_in_the_terminal_is_played_to_its_end(goishi, monkeypatch):

@@ -59,6 +59,7 @@ BenchSeconds = Annotated[float, typer.Option("--seconds", help="For the whole, a
 BENCH_GAME = "gomoku:size=9,row=5"
 EXTRAS = {"torch": "train", "tensorboard": "train", "matplotlib": "train"}
 """What brings the packages that the base install lacks."""
+MOST_SHOWN = 500  # game records in a table
 PUZZLE_FIGURES = ("positions", "right", "share", "unjudged", "seconds")
 
 
@@ -273,6 +274,67 @@ def gtp(
     from goishi.protocols.stdio import serve
 
     serve(Gtp(game, player, name=name, version=version))
+
+
+@app.command(
+    epilog=example(
+        "goishi sgf game.sgf",
+        "goishi sgf records --check",
+        "goishi sgf old.gib --clean records",
+        "goishi sgf records --check --game gomoku:rule=exact",
+    )
+)
+def sgf(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Record files (SGF, GIB, NGF, PSQ), or folders of them.")
+    ],
+    check: Annotated[
+        bool, typer.Option("--check", help="Read them all and tell what is wrong: exit status 1 where one is broken.")
+    ] = False,
+    clean: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write each game as a clean SGF file into this folder; checks too."),
+    ] = None,
+    game: Annotated[
+        str | None,
+        typer.Option(metavar="GAME", help="Play the moves by these rules; the size is each record's own."),
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Show a game record; check or clean many."""
+    from goishi import terminal
+    from goishi.arena import sgf_files, sgf_game
+
+    files = sgf_files.find(paths)
+    if check or clean:
+        root = paths[0] if len(paths) == 1 and paths[0].is_dir() else None
+        with terminal.progress("reading", len(files)) as done:
+            report = sgf_files.check(files, game=game or "", out=clean, root=root, progress=done)
+        figures = report.to_json()
+        if not json_:
+            tell_errors(report.broken)
+        rows = [{**row, "where": row["where"][0]} for row in figures["remarks"]]
+        counts = pick(figures, "files", "games", "moves", "odd", "written", "seconds") | {"broken": len(report.broken)}
+        told = ", ".join(f"{key} {terminal.figure(value)}" for key, value in counts.items())
+        answer(figures, json_, told, rows)
+        if report.broken:
+            raise typer.Exit(1)
+        return
+    broken: list[str] = []
+    records = sgf_files.read(files, broken)
+    if json_:
+        print(json.dumps({"games": [record.to_json() for record in records]}))
+    else:
+        shown = list(itertools.islice(records, MOST_SHOWN))
+        left = sum(1 for _ in records)
+        if len(shown) == 1:
+            rules = sgf_game.find_game(shown[0], game or "")
+            terminal.show_record(shown[0], sgf_game.replay(shown[0], rules) if rules else None)
+        else:
+            terminal.show([record.row() for record in shown], note=f"And {left:,} more." if left else "")
+    tell_errors(broken)
+    if broken:
+        raise typer.Exit(1)
 
 
 @app.command(epilog=example("goishi check ./mygame.py", "goishi check othello:size=6"))

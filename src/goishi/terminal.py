@@ -20,6 +20,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from goishi.arena.sgf_game import Replay, SgfGame
 from goishi.core.game import Game
 from goishi.core.position import Position
 from goishi.errors import BadModel, IllegalMove
@@ -46,13 +47,13 @@ def adversary(game: Game) -> str:
     return f"net:{best.name}"
 
 
-def draw(position: Position) -> Text:
-    """The board with its coordinates; the piece played last stands in brackets."""
+def draw(position: Position, last: tuple[int, int] | None = None) -> Text:
+    """The board with its coordinates; the piece played last, or that at row and column `last`, stands in brackets."""
     stones = position.stones
     board = position.game.board
     rows, columns = stones.shape
     style = board.style if board else "plain"
-    last = _last_point(position)
+    last = last or _last_point(position)
     width = max(len(str(rows)), 1)
 
     if board is None:
@@ -169,6 +170,41 @@ def _last_point(position: Position) -> tuple[int, int] | None:
     return (int(new[0][0]), int(new[0][1])) if len(new) == 1 else None
 
 
+def show_record(record: SgfGame, replay: Replay | None) -> None:
+    """A game record on stdout: what it tells, what was odd, and the last position where the rules are known."""
+    names = [" ".join(filter(None, pair)) for pair in zip(record.players, record.ranks, strict=True)]
+    komi = "not told" if record.komi is None else f"{record.komi:g}"
+    stones = {"setup": "", "free": " (Black's first moves)", "fixed": " (set on the usual points)", "": ""}
+    facts = {
+        "game": f"{'Go' if record.kind == 1 else 'Gomoku'} {record.columns}x{record.rows}",
+        "black": names[0],
+        "white": names[1],
+        "handicap": f"{record.handicap} stones{stones[record.handicap_from]}" if record.handicap else "",
+        "komi": komi + (f" (a guess; it says {record.komi_read:g})" if record.komi_read is not None else ""),
+        "rules": record.rules or record.rules_read,
+        "result": record.result or record.result_read,
+        "date": record.date,
+        "event": record.event,
+        "place": record.place,
+        "moves": str(len(record.moves)),
+        "odd": "\n".join(map(str, record.remarks)),
+        "under rules": replay.problem or "all moves are legal" if replay else "",
+    }
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    for name, fact in facts.items():
+        if fact and not (name == "komi" and record.kind != 1):
+            table.add_row(name, Text(fact))
+    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 200)
+    console.print(record.source, style="bold")
+    console.print(table)
+    if replay:
+        action = record.moves[replay.played - 1].action if replay.played else record.passing
+        nowhere = (-1, -1)  # the record may have begun with stones: the moves alone do not lead to its position
+        console.print(draw(replay.position, nowhere if action == record.passing else divmod(action, record.columns)))
+
+
 MATCH_NOTE = "A draw is half a point. Score and Elo are of the player named first, with the limits of 95% confidence."
 RATING_NOTE = "Elo with the limits of 95% confidence; the score is the share of all points."
 
@@ -211,7 +247,7 @@ def show(rows: Sequence[Mapping[str, Any]], title: str = "", note: str = "") -> 
         table.add_column(key.replace("_", " "), justify="right" if number else "left", overflow="fold")
     for row in rows:
         table.add_row(*(figure(row.get(key)) for key in keys))
-    Console(highlight=False, width=None if sys.stdout.isatty() else 200).print(table)
+    Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 200).print(table)
 
 
 def figure(value: Any) -> str:

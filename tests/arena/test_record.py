@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 
 from goishi.arena.match import play_out
 from goishi.arena.record import GameRecord, from_json, read
+from goishi.arena.sgf import read as read_sgf
+from goishi.arena.sgf_game import replay as replay_sgf
+from goishi.arena.sgf_game import understand
 from goishi.core import registry
 from goishi.errors import BadRecord
 from goishi.players import find
@@ -131,6 +134,25 @@ def test_sgf_has_the_rule_and_the_values_of_the_search():
     record = GameRecord("gomoku:size=9,rule=exact", ("a", "b"), (40,), 1.0, "resignation", seconds=(1,), values=(0.25,))
     assert "RU[exact]" in record.to_sgf()
     assert "C[value +0.25, 1.00 s]" in record.to_sgf()
+
+
+def test_sgf_has_no_comments_where_none_are_wanted():
+    record = GameRecord("gomoku:size=9", ("a", "b"), (40,), 1.0, "resignation", seconds=(1,), values=(0.25,))
+    assert ";B[ee])" in record.to_sgf(comments=False)
+
+
+@pytest.mark.skipif("go" not in registry.names(), reason="needs the game of Go")
+def test_sgf_of_go_has_komi_rules_handicap_passes_and_the_margin():
+    record = GameRecord("go:size=9,komi=0.5,rules=japanese,handicap=2", ("a", "b"), (0, 81, 81), 0.0)
+    position = record.position()
+    record = dataclasses.replace(record, actions=position.history, score=position.score)
+    sgf = record.to_sgf()
+    assert "KM[0.5]HA[2]RU[Japanese]RE[" in sgf
+    assert sgf.index("HA[2]") < sgf.index("AB[gc][cg]") < sgf.index("\n;W[aa]\n;B[]\n;W[])")
+    read = understand(next(read_sgf(sgf)))
+    assert (read.komi, read.rules, read.handicap, read.winner) == (0.5, "japanese", 2, position.score)
+    assert read.margin is not None
+    assert replay_sgf(read, registry.find(record.game)).position.states.tobytes() == position.states.tobytes()
 
 
 def test_sgf_is_refused_for_boards_without_points():

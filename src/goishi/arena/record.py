@@ -1,19 +1,29 @@
 """A finished game as one line of JSON, and as SGF for a person's viewer."""
 
+import inspect
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import goishi
+import numpy as np
+
+from goishi.arena import sgf, sgf_game
+from goishi.arena.sgf import Node
 from goishi.core import registry
-from goishi.core.game import Game
+from goishi.core.game import Game, split
 from goishi.core.position import Position
 from goishi.errors import BadRecord, GoishiError
 
 TERMINATIONS = ("finished", "resignation", "illegal move", "crash")
 """How a game ends: by its rules, or because the player to move gave up, broke the rules, or its program failed."""
+
+RULES = {"new-zealand": "NZ", "nz": "NZ", "aga": "AGA", "bga": "BGA", "goe": "GOE", "ing": "GOE"} | {
+    "tromp-taylor": "Tromp-Taylor",
+    "cgos": "Tromp-Taylor",
+}
+"""SGF's names of rules where they are not the first word of Goishi's."""
 
 
 @dataclass(frozen=True)
@@ -66,34 +76,55 @@ class GameRecord:
                 fields[name] = getattr(self, name)
         return json.dumps(fields, ensure_ascii=False)
 
-    def to_sgf(self, game: Game | None = None) -> str:
-        """SGF FF[4] of a game on a `points` board of at most 52 x 52. Raises BadRecord for other boards."""
+    def to_sgf(self, game: Game | None = None, comments: bool = True) -> str:
+        """SGF of a game on a `points` board of at most 52 x 52. Raises BadRecord for other boards.
+
+        comments  with what the search of each move said, and its time
+        """
         game = game or registry.find(self.game)
         board = game.board
-        if board is None or board.style != "points" or max(board.rows, board.columns) > 52:
+        if board is None or board.style != "points" or max(board.rows, board.columns) > sgf_game.LARGEST:
             raise BadRecord(f"SGF holds games with stones on points, up to 52x52, which {self.game} is not.")
-        size = f"{board.columns}" if board.rows == board.columns else f"{board.columns}:{board.rows}"
-        head = [("FF", "4"), ("CA", "UTF-8"), ("GM", "1" if game.name == "go" else "4"), ("SZ", size)]
-        head += [("AP", f"Goishi:{goishi.__version__}"), ("PB", self.players[0]), ("PW", self.players[1])]
-        head += [("DT", self.date)] if self.date else []
-        head += [("RU", _parameter(self.game, "rule") or "freestyle")] if game.name == "gomoku" else []
-        head += [("RE", self._sgf_result()), ("GC", "; ".join(filter(None, (self.game, self.error))))]
-        nodes = ["".join(f"{name}[{escape(value)}]" for name, value in head)]
         position = Position.start(game)
+        kind = sgf_game.GO if game.name == "go" else sgf_game.GOMOKU
+        node = root = Node(sgf_game.head(kind, board.columns, board.rows))
+        words = {"PB": self.players[0], "PW": self.players[1], "DT": self.date} | self._sgf_rules(game)
+        words |= {"RE": self._sgf_result(game), "GC": "; ".join(filter(None, (self.game, self.error)))}
+        root.properties |= {name: [word] for name, word in words.items() if word}
+        for name, player in (("AB", 1), ("AW", -1)):
+            stones = [sgf.point(int(column), int(row)) for row, column in np.argwhere(position.stones == player)]
+            root.properties |= {name: stones} if stones else {}
         for ply, action in enumerate(self.actions):
             row, column = divmod(action, board.columns)
-            point = "" if position.name(action) == "pass" else _letter(column) + _letter(row)
-            comment = self._sgf_comment(ply)
-            nodes.append(
-                f"{'B' if position.player == 1 else 'W'}[{point}]" + (f"C[{escape(comment)}]" if comment else "")
-            )
+            point = "" if position.name(action) == "pass" else sgf.point(column, row)
+            comment = self._sgf_comment(ply) if comments else ""
+            color = "B" if position.player == 1 else "W"
+            node.children = [Node({color: [point]} | ({"C": [comment]} if comment else {}))]
+            node = node.children[0]
             position = position.play(action)
-        return "(;" + "\n;".join(nodes) + ")\n"
+        return sgf.write(root)
 
-    def _sgf_result(self) -> str:
+    def _sgf_rules(self, game: Game) -> dict[str, str]:
+        """Komi, handicap and the name of the rules, as far as the game has them."""
+        if game.name == "gomoku":
+            return {"RU": _parameter(game, "rule")}
+        if game.name != "go":
+            return {}
+        komi, handicap = float(_parameter(game, "komi") or 0), int(_parameter(game, "handicap") or 0)
+        rules = _parameter(game, "rules")
+        return {
+            "KM": f"{komi:.15g}" + (".0" if komi == int(komi) else ""),
+            "HA": str(handicap) if handicap >= 2 else "",
+            "RU": RULES.get(rules, rules.partition("-")[0].title()),
+        }
+
+    def _sgf_result(self, game: Game) -> str:
         if self.score == 0:
             return "0"
         how = {"finished": "", "resignation": "R"}.get(self.termination, "F")
+        margin = getattr(game.module, "margin", None)  # the games that count points tell by how many
+        if margin is not None and self.termination == "finished":
+            how = f"{abs(float(margin(self.position(game).state))):g}"
         return ("B+" if self.score > 0 else "W+") + how
 
     def _sgf_comment(self, ply: int) -> str:
@@ -193,23 +224,16 @@ def numbered_lines(path: Path) -> list[tuple[int, str]]:
     return [(number, line.strip()) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
 
 
-def escape(text: str) -> str:
-    """Text as it stands inside an SGF value."""
-    return text.replace("\\", "\\\\").replace("]", "\\]")
-
-
 def numbered(record: GameRecord, number: int) -> GameRecord:
     """The record as a game of a match."""
     return replace(record, number=number)
 
 
-def _letter(index: int) -> str:
-    return chr(ord("a") + index) if index < 26 else chr(ord("A") + index - 26)
-
-
-def _parameter(spec: str, key: str) -> str:
-    found = [part.partition("=")[2] for part in spec.partition(":")[2].split(",") if part.partition("=")[0] == key]
-    return found[0] if found else ""
+def _parameter(game: Game, key: str) -> str:
+    """A parameter of a game as its spec has it, or else its default; empty where the game has none of that name."""
+    given = dict(part.partition("=")[::2] for part in split(game.spec)[1].split(","))
+    known = inspect.signature(game.module.setup).parameters if hasattr(game.module, "setup") else {}
+    return given.get(key) or (str(known[key].default) if key in known else "")
 
 
 def _texts(values: Any, count: int) -> bool:
