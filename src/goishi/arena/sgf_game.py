@@ -345,7 +345,7 @@ class _Reader:
         played = {move.action for move in self.moves}
         layouts = [fixed_handicap(self.columns, self.rows, count, ends) for ends in (False, True)]
         usual = min(layouts, key=lambda points: len(played & set(points)))  # old files of Fox have the other one
-        if usual and (not self.moves or self.moves[0].player == -1):
+        if usual and not self.white and (not self.moves or self.moves[0].player == -1):
             self.black = dict.fromkeys(usual)
             self.remark("handicap without stones", f"HA[{count}]: set on the usual points")
             return count, "fixed"
