@@ -32,7 +32,7 @@ class TableGame:
         return states
 
     def kernels(self, compiled=True):
-        return Kernels(None, self._play, self._look, None, None)
+        return Kernels(None, self._play, self._look, None, None, None)
 
     def _play(self, states, parents, actions, children):
         for parent, action, child in zip(parents, actions, children, strict=True):
