@@ -1,8 +1,13 @@
-"""Players for tests: one that follows a script, one that always plays alike."""
+"""Players for tests: one that follows a script, one that always plays alike. Lets the tests import `archives`."""
+
+import sys
+from pathlib import Path
 
 import pytest
 
 from goishi.players import Decision
+
+sys.path.insert(0, str(Path(__file__).parent))  # whatever pytest's import mode
 
 
 class Scripted:

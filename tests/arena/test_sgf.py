@@ -4,19 +4,16 @@ import contextlib
 import json
 import random
 import re
-import tarfile
 import time
-from pathlib import Path
 
 import pytest
+from archives import DATA, archive
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goishi.arena import sgf, sgf_import
 from goishi.arena.sgf import Node, decode, read, write
 from goishi.errors import BadRecord
-
-DATA = Path(__file__).parents[3] / "shared" / "data"
 
 
 def only(text):
@@ -291,16 +288,6 @@ def test_the_writer_breaks_lines_between_nodes_only_and_puts_the_main_line_first
 
 
 # ------------------------------------------------------------------ against other readers
-
-
-def archive(name):
-    path = DATA / "sgf_messy" / name
-    if not path.exists():
-        pytest.skip(f"needs shared/data/sgf_messy/{name}")
-    with tarfile.open(path) as file:
-        for member in file:
-            if member.isfile():
-                yield member.name.split("/", 1)[1], file.extractfile(member).read()
 
 
 def test_sgfmill_reads_the_same_main_lines_and_trees():

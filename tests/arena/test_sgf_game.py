@@ -1,10 +1,10 @@
 """What records say of a game, in the ways they say it: boards, stones, moves, handicap, komi, results, rules."""
 
 import json
-import tarfile
 from pathlib import Path
 
 import pytest
+from archives import DATA, archive
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,8 +23,6 @@ from goishi.arena.sgf_game import (
 from goishi.core import registry
 from goishi.core.board import Board
 from goishi.errors import BadRecord, UnknownGame
-
-DATA = Path(__file__).parents[3] / "shared" / "data"
 
 
 def game(text):
@@ -371,16 +369,6 @@ def test_any_record_is_understood_or_refused_and_its_clean_copy_says_the_same(to
 
 
 # ------------------------------------------------------------------ real records
-
-
-def archive(name):
-    path = DATA / "sgf_messy" / name
-    if not path.exists():
-        pytest.skip(f"needs shared/data/sgf_messy/{name}")
-    with tarfile.open(path) as file:
-        for member in file:
-            if member.isfile():
-                yield member.name.split("/", 1)[1], file.extractfile(member).read()
 
 
 def test_the_messy_files_say_what_an_independent_reader_found():
