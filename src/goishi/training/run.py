@@ -174,8 +174,9 @@ class Worker:
                     termination="resignation" if game.resigned else "finished",
                     opening=game.opening,
                 )
-                self._records.write(record.to_json(self.play.game) + "\n")
-                self._records.flush()
+                if not game.varied:  # a record could not say what its rules were
+                    self._records.write(record.to_json(self.play.game) + "\n")
+                    self._records.flush()
                 finished.append(game)
                 self.rows += len(game.results)
                 self.games += 1
@@ -342,6 +343,7 @@ class TrainingRun:
             "policy_loss": losses.policy,
             "value_loss": losses.value,
             "policy_entropy": losses.entropy,
+            **({"ownership_loss": losses.ownership, "score_error": losses.score} if self.trainer.module.owners else {}),
             "gradient": losses.gradient,
         }
         self._content = self._export()
