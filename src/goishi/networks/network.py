@@ -47,9 +47,7 @@ OPSET = 18
 IR_VERSION = 9
 
 
-def build(
-    architecture: Mapping[str, Any], game: Game, owners: bool | None = None
-) -> "ThesisNetwork | ResidualNetwork":
+def build(architecture: Mapping[str, Any], game: Game, owners: bool | None = None) -> "ThesisNetwork | ResidualNetwork":
     """A network with fresh weights for a game. `architecture` is a preset's dict, or one like it.
 
     `owners`: with the heads of ownership and score, which a residual network has by itself where the game knows owners.

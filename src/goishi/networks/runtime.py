@@ -122,7 +122,12 @@ class OpenVino:
     sizes = SIZES
 
     def __init__(
-        self, proto: "onnx.ModelProto", game: Game, precision: str, threads: int = 0, outputs: tuple[str, str] = JUDGMENT
+        self,
+        proto: "onnx.ModelProto",
+        game: Game,
+        precision: str,
+        threads: int = 0,
+        outputs: tuple[str, str] = JUDGMENT,
     ):
         self.precision = _precision(precision, processor_has_bf16())
         self.lock = threading.RLock()
@@ -195,7 +200,12 @@ class OnnxRuntime:
     sizes = SIZES
 
     def __init__(
-        self, proto: "onnx.ModelProto", game: Game, precision: str, threads: int = 0, outputs: tuple[str, str] = JUDGMENT
+        self,
+        proto: "onnx.ModelProto",
+        game: Game,
+        precision: str,
+        threads: int = 0,
+        outputs: tuple[str, str] = JUDGMENT,
     ):
         import onnxruntime
 

@@ -135,7 +135,9 @@ class SelfPlay:
         if rng.random() < games.random_share:
             for _ in range(int(rng.integers(1, (games.random_plies or self._area) + 1))):
                 before = self._states[index : index + 1].copy()
-                action = int(rng.choice(np.flatnonzero(self._masks[index])))
+                legal = np.flatnonzero(self._masks[index])
+                others = legal[legal != self._pass]
+                action = int(rng.choice(others if len(others) else legal))
                 self.game.kernels().play(self._states, row, np.array([action], np.int32), row)
                 if self._look(row)[0]:  # a game that chance has ended teaches nothing: stop before
                     self._states[index : index + 1] = before
@@ -166,8 +168,8 @@ class SelfPlay:
             game.opening -= 1
             game.drawn += 1
             weights = result.priors.astype(np.float64)
-            if self._may_not_pass(game, result):
-                weights[self._pass] = 0
+            if self._may_not_pass(index, result):
+                weights = self._without_pass(index, weights)
             action = int(self.rng.choice(len(weights), p=weights / weights.sum()))
         else:
             player = int(self._players[index])
@@ -181,9 +183,8 @@ class SelfPlay:
                 game.players.append(player)
                 game.values.append(result.value)
             policy, best = result.policy, result.best
-            if self._may_not_pass(game, result):
-                policy = policy.copy()
-                policy[self._pass] = 0
+            if self._may_not_pass(index, result):
+                policy = self._without_pass(index, policy)
                 best = int(np.argmax(policy)) if best == self._pass else best
             action = best if self.settings.mode == "gumbel" else self._draw(game, policy)
         game.actions.append(action)
@@ -191,10 +192,16 @@ class SelfPlay:
             self.search.advance(index, action)
         return True
 
-    def _may_not_pass(self, game: _Unfinished, result: Result) -> bool:
+    def _may_not_pass(self, index: int, result: Result) -> bool:
         """Is it too early for a pass that neither wins by itself nor is forced?"""
-        early = self._pass >= 0 and len(game.actions) < self.games.first_pass * self._area
-        return early and result.proven != 1 and float(result.policy.sum() - result.policy[self._pass]) > 1e-6
+        early = len(self._unfinished[index].actions) < self.games.first_pass * self._area
+        return early and self._pass >= 0 and result.proven != 1 and int(self._masks[index, : self._pass].sum()) > 0
+
+    def _without_pass(self, index: int, policy: np.ndarray) -> np.ndarray:
+        """A policy over the other legal actions, which have some share each, whatever it was; it need not sum to 1."""
+        others = np.where(self._masks[index], np.maximum(policy, 1e-9), 0.0)
+        others[self._pass] = 0.0
+        return others
 
     def _draw(self, game: _Unfinished, policy: np.ndarray) -> int:
         """A move in proportion to its visits to the power 1 / temperature, which falls with the plies."""

@@ -46,9 +46,9 @@ class Losses(NamedTuple):
     value: float
     """Cross-entropy over win, draw and loss; squared error with a tanh head."""
     ownership: float
-    """Mean cross-entropy over the points, in nats; 0 without this head."""
+    """Mean cross-entropy over the points, less the target's own entropy: 0 is perfect, or that there is no such head."""
     score: float
-    """Mean absolute error in points; 0 without this head."""
+    """Mean absolute error in points, 0 too where there is no such head."""
     entropy: float
     """Of the network's policy, in nats."""
     gradient: float
@@ -120,7 +120,8 @@ class Trainer:
             loss = loss + self.settings.ownership_weight * ownership_loss
             loss = loss + self.settings.score_weight * functional.huber_loss(error, torch.zeros_like(error), delta=12.0)
             share = known.float().mean().clamp_min(1e-6)
-            ownership_loss, score_error = ownership_loss / share, error.abs().mean() / share
+            certain = each.detach().mean(1) - math.log(2) * (batch.owners == 0).float().mean(1)
+            ownership_loss, score_error = (certain * known).mean() / share, error.detach().abs().mean() / share
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         norm = torch.nn.utils.clip_grad_norm_(self.module.parameters(), 4.0)
