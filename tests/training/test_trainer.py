@@ -127,7 +127,7 @@ def test_symmetries_turn_ownership_with_the_planes(made_of_go):
 
 
 def test_ownership_and_score_are_learned_from_games_that_ended_by_the_rules_alone(made_of_go):
-    game, trainer, replay = made_of_go
+    _, trainer, replay = made_of_go
     losses = [trainer.learn(replay, 10, 64, 0.005) for _ in range(4)]
     assert losses[-1].ownership < 0.7 * losses[0].ownership
     assert losses[-1].score < 0.7 * losses[0].score

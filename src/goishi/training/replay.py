@@ -58,15 +58,15 @@ def unpack(body: bytes, game: Game) -> PlayedGame:
         array = np.frombuffer(buffer.read(int(np.prod(shape)) * np.dtype(dtype).itemsize), dtype)
         return array.reshape(shape)
 
-    arrays = (
-        take(game.State, rows),
-        take(np.float16, rows, game.actions),
-        take(np.float32, rows),
-        take(np.float32, rows),
-        take(np.int8, points) if points else None,
+    return PlayedGame(
+        tuple(facts.pop("actions")),
+        **facts,
+        states=take(game.State, rows),
+        policies=take(np.float16, rows, game.actions),
+        results=take(np.float32, rows),
+        values=take(np.float32, rows),
+        owners=take(np.int8, points) if points else None,
     )
-    names = ("states", "policies", "results", "values", "owners")
-    return PlayedGame(tuple(facts.pop("actions")), **facts, **dict(zip(names, arrays, strict=True)))
 
 
 class SampleFile:

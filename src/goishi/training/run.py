@@ -3,7 +3,7 @@
 config.toml      the settings, resolved; the version that wrote them
 checkpoint.npz   weights, average, optimizer, random states, counters: written after each generation
 samples/         what was played, one file a generation, a frame for each finished game
-games/           the same games as JSON lines, to look at
+games/           the same games as JSON lines, to look at; those by other rules than the run's are left out
 models/          the models that were rated, by generation
 ratings.json     the results of all rating matches, everybody's Elo by them, and who is best
 newest.onnx      the newest model; best.onnx the best by rating

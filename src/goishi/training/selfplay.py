@@ -15,7 +15,6 @@ from goishi.networks.evaluator import Evaluator
 from goishi.search import Result, Search
 from goishi.training.settings import Games, LearningSearch
 
-
 CLEAR_MOVES, CLEAR_CHEAP_SHARE = 4, 0.9
 """Once the search was sure of one winner for so many moves, this share of moves is cheap."""
 

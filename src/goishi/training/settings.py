@@ -218,7 +218,7 @@ def preset_of(name: str, game: Game) -> Run:
             learning=Learning(optimizer="sgd", rate=0.02, final_rate=0.002, result_share=1.0, average=0.0, decay=1e-4),
         )
     if hasattr(game.module, "owners"):  # Go: games are long, and decided long before their end
-        run = replace(run, search=LearningSearch(cheap_share=0.5, clear=0.95))
+        run = replace(run, search=LearningSearch(cheap_share=0.5, clear=0.95), rating=Rating(games=20))
     if points <= 16:
         run = replace(
             run,

@@ -46,7 +46,7 @@ class Losses(NamedTuple):
     value: float
     """Cross-entropy over win, draw and loss; squared error with a tanh head."""
     ownership: float
-    """Mean cross-entropy over the points, less the target's own entropy: 0 is perfect, or that there is no such head."""
+    """Mean cross-entropy over the points, less the target's own: 0 is perfect, or there is no such head."""
     score: float
     """Mean absolute error in points, 0 too where there is no such head."""
     entropy: float
