@@ -73,9 +73,12 @@ def test_the_outlook_is_the_same_whatever_was_asked_before():
     evaluator = rollouts(game, seed=3)
     first = evaluator.outlook(states)
     evaluator(np.repeat(states, 20))
-    again = evaluator.outlook(np.repeat(states, 2))
-    assert np.array_equal(first.ownership[0], again.ownership[1])
+    again = evaluator.outlook(states)
+    assert np.array_equal(first.ownership, again.ownership)
     assert first.score[0] == again.score[0] != rollouts(game, seed=4).outlook(states).score[0]
+    several = evaluator.outlook(np.repeat(states, 3))
+    assert (several.ownership.shape, several.score.shape) == ((3, 81), (3,))
+    assert evaluator.outlook(states[:0]).ownership.shape == (0, 81)
 
 
 def test_a_game_without_owners_has_no_outlook():

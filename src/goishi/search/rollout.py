@@ -19,8 +19,8 @@ LEAST = 8
 """Playouts below which a second thread costs more than it brings."""
 
 
-PLAYOUTS = 512
-"""Random games of an outlook: about a quarter of a second on 19x19."""
+PLAYOUTS, LEAST_PLAYOUTS = 512, 32
+"""Random games of an outlook, shared by its positions: about a quarter of a second on 19x19; and the least of each."""
 
 
 class Rollouts:
@@ -56,15 +56,17 @@ class Rollouts:
         return np.zeros((count, self._actions), np.float32), values
 
     def outlook(self, states: np.ndarray) -> Outlook | None:
-        """Ownership and score of State[B] by PLAYOUTS random games each; None where the game does not know owners.
+        """Ownership and score of State[B] by random games from each; None where the game does not know owners.
 
-        The same position has the same outlook, whatever was asked before.
+        The same positions have the same outlook, whatever was asked before.
         """
         if self._game.kernels().owners is None:
             return None
-        ends = [random_ends(self._game, states[i : i + 1], PLAYOUTS, self._seed) for i in range(len(states))]
+        count = max(LEAST_PLAYOUTS, PLAYOUTS // max(1, len(states)))
+        ends = [random_ends(self._game, states[i : i + 1], count, self._seed) for i in range(len(states))]
         players = states["player"].astype(np.float32)
-        ownership = np.array([owners for owners, _ in ends], np.float32).reshape(len(states), -1)
+        points = self._game.planes[1] * self._game.planes[2]
+        ownership = np.array([owners for owners, _ in ends], np.float32).reshape(len(states), points)
         return Outlook(ownership * players[:, None], np.array([lead for _, lead in ends], np.float32) * players)
 
 
