@@ -1,8 +1,8 @@
 """How a player of Go ends games: the termination strategies of "Deep Learning and the Game of Go", section 8.5.
 
-    pass=opponent      passes exactly when the opponent has just passed (`PassWhenOpponentPasses`)
-    resign_margin=20   gives up when the opponent leads by at least so many points on the board, all stones living
-    resign_after=50    ... and it has made more than so many moves (`ResignLargeMargin`); else an eighth of the points
+pass=opponent      passes exactly when the opponent has just passed (`PassWhenOpponentPasses`)
+resign_margin=20   gives up when the opponent leads by at least so many points on the board, all stones living
+resign_after=50    ... and it has made more than so many moves (`ResignLargeMargin`); else an eighth of the points
 """
 
 from typing import TYPE_CHECKING, Any

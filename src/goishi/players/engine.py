@@ -120,7 +120,9 @@ class EnginePlayer:
             hint = SOURCES.get(name_of(self._words[0]), "")
             if name_of(self._words[0]) == "gnugo" and "gtp" not in self._words:
                 hint = "GNU Go speaks GTP with --mode gtp"
-            raise EngineFailure(f"{self.name} is no GTP engine: {_later(problem)}{f' {hint}.' if hint else ''}") from None
+            raise EngineFailure(
+                f"{self.name} is no GTP engine: {_later(problem)}{f' {hint}.' if hint else ''}"
+            ) from None
 
     def _end(self) -> None:
         if self._program:
@@ -307,9 +309,7 @@ def maker(name: str, spec: Spec, game: Game) -> Maker:
     words = words_of(spec.argument)
     find(words[0])
     timeout, seconds = spec.options.get("timeout", TIMEOUT), spec.options.get("seconds")
-    return lambda seed: EnginePlayer(
-        game, words, name, float(timeout), None if seconds is None else float(seconds)
-    )
+    return lambda seed: EnginePlayer(game, words, name, float(timeout), None if seconds is None else float(seconds))
 
 
 def _is_go(game: Game) -> bool:
