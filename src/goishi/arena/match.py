@@ -76,8 +76,8 @@ def play_out(
 ) -> GameRecord:
     """Plays a game to its end and records it. `watch` sees every turn, and may raise to break off.
 
-    A finished game of Go is scored by its rules, with dead stones taken off where they say so; outside engines are asked
-    what they think of it.
+    A finished game of Go is scored by its rules, with dead stones taken off where they say so; outside engines are
+    asked what they think of it.
     """
     position = Position.after(game, opening)
     plies = len(position.history)

@@ -206,14 +206,11 @@ def from_json(line: str, source: str = "record") -> GameRecord:
             date=str(fields.get("date", "")),
             number=None if number is None else int(number),
             dead=dead,
-            opinions=tuple(
-                Opinion(int(each["player"]), str(each["score"]), str(each["why"]))
-                for each in fields.get("opinions", ())
-            ),
+            opinions=tuple(_opinion(each) for each in fields.get("opinions", ())),
         )
     except (KeyError, TypeError, ValueError, OverflowError):
         raise bad(
-            "opening and number are whole numbers, seconds and values lists of numbers, opinions have player, score, why"
+            "opening and number are whole numbers, seconds and values lists of numbers, opinions as Goishi writes them"
         ) from None
     if not 0 <= opening <= len(position.history):
         raise bad("the opening is longer than the game")
@@ -266,6 +263,10 @@ def _parameter(game: Game, key: str) -> str:
     given = dict(part.partition("=")[::2] for part in split(game.spec)[1].split(","))
     known = inspect.signature(game.module.setup).parameters if hasattr(game.module, "setup") else {}
     return given.get(key) or (str(known[key].default) if key in known else "")
+
+
+def _opinion(fields: dict[str, Any]) -> Opinion:
+    return Opinion(int(fields["player"]), str(fields["score"]), str(fields["why"]))
 
 
 def _points(names: Any, position: Position) -> tuple[int, ...] | None:

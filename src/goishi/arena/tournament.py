@@ -111,14 +111,11 @@ class MatchResult:
         """Games of which an engine says another score than ours, or none, a sentence each."""
         found = []
         for game in sorted(self.finished, key=lambda game: game.number):
-            record = game.record
-            for opinion in record.opinions:
-                if opinion.why:
-                    ours, name = record.result(), record.players[opinion.player]
-                    said = (
-                        f"{name} says {opinion.score}: it {opinion.why}" if opinion.score else f"{name}: {opinion.why}"
-                    )
-                    found.append(f"Game {game.number + 1} ends {ours}, but {said.rstrip('.')}.")
+            for opinion in filter(lambda opinion: opinion.why, game.record.opinions):
+                name = game.record.players[opinion.player]
+                said = f"{name} says {opinion.score}: it" if opinion.score else f"{name} says nothing:"
+                why = opinion.why.rstrip(".")
+                found.append(f"Game {game.number + 1} ends {game.record.result()}, but {said} {why}.")
         return found
 
     @property

@@ -26,6 +26,12 @@ RESTARTS = 5
 """After so many games in a row that it failed in, a program is not started again."""
 SCORE = re.compile(r"([BW])\+(\d+(?:\.\d+)?)", re.IGNORECASE)
 DRAWS = ("0", "draw", "jigo")
+HINTS = {
+    "gnugo": "GNU Go speaks it with --mode gtp",
+    "pachi": SOURCES["pachi"],
+    "katago": "KataGo speaks it as katago gtp",
+}
+"""What may help a program that does not speak GTP, by its name."""
 
 Answer = TypeVar("Answer")
 
@@ -64,8 +70,6 @@ class EnginePlayer:
 
         Raises MissingProgram, and EngineFailure when it does not start as a GTP engine for this game.
         """
-        if game.board is None or game.board.style != "points":
-            raise UsageError(f"{game.spec} has no board with points such as D4; GTP can't name its moves.")
         self.name = name
         self.game = game
         self.timeout = timeout
@@ -79,7 +83,10 @@ class EnginePlayer:
         self._seconds_told: float | None = None
         self._seen: tuple[Setup, Position, list[str]] | None = None
         self._start()
-        self._watched(lambda: self._tell(Position.start(game)))
+        try:
+            self._watched(lambda: self._tell(Position.start(game)))
+        except EngineFailure as problem:
+            raise EngineFailure(f"{name} can't play {game.spec}: {_later(problem)}") from None
 
     def choose(self, position: Position, limit: "Limit | None" = None) -> Decision:
         """The engine's move.
@@ -117,12 +124,8 @@ class EnginePlayer:
                 raise EngineFailure(f"It answers `? {refusal}` to what every GTP engine knows.") from None
         except GoishiError as problem:
             self._end()
-            hint = SOURCES.get(name_of(self._words[0]), "")
-            if name_of(self._words[0]) == "gnugo" and "gtp" not in self._words:
-                hint = "GNU Go speaks GTP with --mode gtp"
-            raise EngineFailure(
-                f"{self.name} is no GTP engine: {_later(problem)}{f' {hint}.' if hint else ''}"
-            ) from None
+            hint = HINTS.get(name_of(self._words[0]), "")
+            raise EngineFailure(f"{self.name} does not speak GTP: {_later(problem)}{hint and f' {hint}.'}") from None
 
     def _end(self) -> None:
         if self._program:
@@ -306,6 +309,8 @@ class EnginePlayer:
 
 def maker(name: str, spec: Spec, game: Game) -> Maker:
     """Makes players of a `gtp` spec. Raises UsageError, MissingProgram."""
+    if game.board is None or game.board.style != "points":
+        raise UsageError(f"{game.spec} has no board with points such as D4; GTP can't name its moves.")
     words = words_of(spec.argument)
     find(words[0])
     timeout, seconds = spec.options.get("timeout", TIMEOUT), spec.options.get("seconds")

@@ -91,7 +91,9 @@ class Program:
             )
         except OSError as error:
             raise EngineFailure(f"{words[0]} can't be started: {error.strerror or error}.") from None
-        assert self._process.stdin and self._process.stdout and self._process.stderr
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
         self._stdin = self._process.stdin
         self._threads = [
             threading.Thread(target=read, args=(stream,), name=f"{name_of(words[0])} {name}", daemon=True)
