@@ -210,13 +210,13 @@ def test_where_nothing_can_be_undone_the_game_is_told_again(engine, heard, fault
 
 
 def test_handicap_stones_are_set_before_the_moves(engine, heard):
-    game = "go:size=7,handicap=2,rules=chinese,komi=0.5"
+    game = "go:size=7,rules=chinese,handicap=2"
     engine(game)
     told = heard()
     assert '"whiteHandicapBonus": "N"' in told[2]
-    assert told[3:] == ["komi 0.5", "set_free_handicap E5 C3"]
+    assert told[3:] == ["komi 7.5", "set_free_handicap E5 C3"]
     engine(game, "without=set_free_handicap+kata-set-rules")
-    assert heard() == ["boardsize 7", "clear_board", "komi 0.5", "play b E5", "play b C3"]
+    assert heard() == ["boardsize 7", "clear_board", "komi 7.5", "play b E5", "play b C3"]
 
 
 def test_a_rectangle_is_told_by_its_own_command_or_not_at_all(engine, heard):

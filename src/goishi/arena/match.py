@@ -130,7 +130,7 @@ def _opinions(players: Sequence[Player], position: Position, dead: tuple[int, ..
         elif judgement.margin == ours:
             yield Opinion(index, judgement.score)
         else:
-            why = scoring.explain(position, dead, judgement.dead, judgement.margin)
+            why = scoring.explain(position, dead, judgement)
             yield Opinion(index, judgement.score, why or scoring.UNEXPLAINED)
 
 

@@ -276,9 +276,10 @@ def _points(names: Any, position: Position) -> tuple[int, ...] | None:
     if not isinstance(names, list) or not scoring.has_points(position.game):
         return None
     try:
-        return tuple(position.action(str(name)) for name in names if str(name).lower() != "pass")
+        points = tuple(position.action(str(name)) for name in names)
     except IllegalMove:
         return None
+    return points if max(points) < position.stones.size else None
 
 
 def _texts(values: Any, count: int) -> bool:

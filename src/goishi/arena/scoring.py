@@ -9,11 +9,12 @@ import numpy as np
 from goishi.arena.dead import dead_stones
 from goishi.core.game import Game
 from goishi.core.position import Position
+from goishi.players.engine import Judgement
 
 UNEXPLAINED = "counts in a way that is not told"
-COUNTS = "counts "
-"""Begins what is said of an engine that counts territory for area, or area for territory."""
-MOST_NAMED = 6  # dead stones that a sentence names
+SCORINGS = {"area": "counts area, not territory", "territory": "counts territory, not area"}
+"""What is said of an engine whose scoring is not ours."""
+MOST_NAMED = 6  # points that a sentence names
 
 
 class Count(NamedTuple):
@@ -48,43 +49,53 @@ def told(margin: float) -> str:
     return "0" if margin == 0 else f"{'B' if margin > 0 else 'W'}+{abs(margin):g}"
 
 
-def explain(position: Position, ours: Iterable[int], theirs: Iterable[int] | None, score: float) -> str | None:
+def explain(position: Position, dead: Iterable[int], judgement: Judgement) -> str | None:
     """What an engine must do otherwise to come to its score, the least that explains it, else None.
 
-    ours, theirs   the stones taken for dead, by their points; None where the engine does not tell its own
-    score          its own: Black's points less White's
+    dead: the stones taken off before our own count, by their points.
     """
-    game, module = position.game, position.game.module
-    ours = tuple(ours)
-    sets = {"": ours} | ({_dead_words(position, theirs, ours): tuple(theirs)} if theirs is not None else {})
-    if ours:
-        sets |= {"takes no stone for dead": ()}
-    names = ("territory", "area") if position.state.rules & module.TERRITORY else ("area", "territory")
-    scorings = {"": 0, f"{COUNTS}{names[1]}, not {names[0]}": module.TERRITORY}
-    stones, bonus = int(position.state.handicap), int(module.bonus(position.state))
-    bonuses = {"": 0} | {
-        f"gives White {given} points for the handicap, not {bonus}": given - bonus
-        for given in sorted({0, stones, max(0, stones - 1)} - {bonus})
-    }
-    ways = list(itertools.product(sets.items(), scorings.items(), bonuses.items()))
-    for way in sorted(ways, key=lambda way: sum(bool(words) for words, _ in way)):
-        (_, dead), (_, flag), (_, more) = way
-        if _margin_by(position, flag, _mask(game, dead)) - more == score:
-            return " and ".join(words for words, _ in way if words)
-    return None
+    game, module, stones = position.game, position.game.module, position.stones
+    ours = _mask(game, dead)
+    boards = {"": module.territory(stones, ours)}
+    if judgement.dead is not None:
+        theirs = _mask(game, judgement.dead)
+        verdicts = _said(position, theirs & ~ours, "takes", "dead"), _said(position, ours & ~theirs, "takes", "alive")
+        boards[" and ".join(filter(None, verdicts))] = module.territory(stones, theirs)
+    if ours.any():
+        boards["takes no stone for dead"] = module.territory(stones, _mask(game, ()))
+    if judgement.owners is not None:
+        owners, our_owners = judgement.owners, boards[""]
+        parts = (
+            _said(position, (owners != our_owners) & (owners == side), "counts", name)
+            for side, name in ((1, "Black"), (-1, "White"), (0, "nobody"))
+        )
+        boards[" and ".join(filter(None, parts))] = owners
+    scorings = ["territory", "area"] if position.state.rules & module.TERRITORY else ["area", "territory"]
+    handicap, bonus = int(position.state.handicap), int(module.bonus(position.state))
+    bonuses = [bonus, *sorted({0, handicap, max(0, handicap - 1)} - {bonus})]
+    prisoners = _prisoners(position)
+    ways: list[list[str]] = []
+    for words, owners in boards.items():
+        for scoring, given in itertools.product(scorings, bonuses):
+            total = int(owners.sum()) if scoring == "area" else prisoners + int((owners - stones).sum())
+            if total - given - position.state.komi / 2 == judgement.margin:
+                other = scoring != scorings[0] and SCORINGS[scoring]
+                more = given != bonus and f"gives White {given} points for the handicap, not {bonus}"
+                ways.append([said for said in (words, other, more) if said])
+    return " and ".join(min(ways, key=lambda way: len(way))) if ways else None
 
 
-def _margin_by(position: Position, flag: int, dead: np.ndarray) -> float:
-    """The margin by rules of which some flags are turned over, prisoners counted from the beginning."""
+def _prisoners(position: Position) -> int:
+    """White's stones that were taken, less Black's, whatever the rules: found by playing the game again."""
     game = position.game
     states = np.zeros(2, game.State)
     states[0] = game.start(1)[0]
-    states["komi"][0], states["rules"][0] = position.state.komi, position.state.rules ^ flag
+    states["rules"][0] = position.state.rules | game.module.TERRITORY
     zero, one = np.zeros(1, np.int32), np.ones(1, np.int32)
     for action in position.history:
         game.kernels().play(states, zero, np.array([action], np.int32), one)
         states[0] = states[1]
-    return float(game.module.margin(states[0], dead))
+    return int(states[0]["prisoners"])
 
 
 def _mask(game: Game, dead: Iterable[int]) -> np.ndarray:
@@ -93,14 +104,9 @@ def _mask(game: Game, dead: Iterable[int]) -> np.ndarray:
     return mask.reshape(game.planes[1:])
 
 
-def _dead_words(position: Position, theirs: Iterable[int], ours: Iterable[int]) -> str:
-    more, less = sorted(set(theirs) - set(ours)), sorted(set(ours) - set(theirs))
-    parts = [
-        f"takes {_named(position, points)} for {what}" for points, what in ((more, "dead"), (less, "alive")) if points
-    ]
-    return " and ".join(parts)
-
-
-def _named(position: Position, points: list[int]) -> str:
+def _said(position: Position, mask: np.ndarray, verb: str, what: str) -> str:
+    """`takes D4 E4 for dead`; nothing where there are no such points."""
+    points = np.flatnonzero(mask).tolist()
     shown = " ".join(position.name(point) for point in points[:MOST_NAMED])
-    return shown if len(points) <= MOST_NAMED else f"{shown} and {len(points) - MOST_NAMED} other stones"
+    more = f" and {len(points) - MOST_NAMED} more points" if len(points) > MOST_NAMED else ""
+    return f"{verb} {shown}{more} for {what}" if points else ""

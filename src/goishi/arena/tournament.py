@@ -123,10 +123,8 @@ class MatchResult:
         """A sentence where an engine counts by other rules, and what may help; else None."""
         for name in (self.a, self.b):
             for game in self.finished:
-                if any(
-                    game.record.players[opinion.player] == name and scoring.COUNTS in opinion.why
-                    for opinion in game.record.opinions
-                ):
+                said = [each.why for each in game.record.opinions if game.record.players[each.player] == name]
+                if any(words in why for words in scoring.SCORINGS.values() for why in said):
                     hint = " (GNU Go counts area with --chinese-rules)" if "gnugo" in name else ""
                     return f"{name} plays by other rules than {self.game}; start it with the same{hint}."
         return None

@@ -45,6 +45,8 @@ class Judgement(NamedTuple):
     """Black's points less White's; None where it told no score."""
     dead: tuple[int, ...] | None
     """The points of the stones that it takes for dead; None where it can't tell."""
+    owners: np.ndarray | None = None
+    """int8[rows, columns]: whose it takes each point to be, +1, -1, 0; None where it can't tell."""
 
 
 class Setup(NamedTuple):
@@ -189,15 +191,25 @@ class EnginePlayer:
             margin = 0.0
         else:
             return Judgement(f"It answers {score[:60]!r} to `final_score`.", None, None)
-        return Judgement(score.split()[0], margin, self._dead(position))
+        dead = self._points(position, "dead")
+        black, white = (self._points(position, f"{color}_territory") for color in ("black", "white"))
+        if dead is None or black is None or white is None:
+            return Judgement(score.split()[0], margin, dead)
+        owners = position.stones.copy()
+        owners.flat[list(dead)] *= -1
+        owners.flat[list(black)], owners.flat[list(white)] = 1, -1
+        return Judgement(score.split()[0], margin, dead, owners)
 
-    def _dead(self, position: Position) -> tuple[int, ...] | None:
+    def _points(self, position: Position, status: str) -> tuple[int, ...] | None:
+        """The points of this status, such as `dead`; None where it does not tell."""
         if "final_status_list" not in self._commands:
             return None
         try:
-            return tuple(sorted(position.action(name) for name in self._ask("final_status_list dead").split()))
+            names = self._ask(f"final_status_list {status}").split()
+            points = tuple(sorted(position.action(name) for name in names))
         except (Refusal, IllegalMove):
             return None
+        return points if all(point < position.stones.size for point in points) else None
 
     def _allow(self, color: str, seconds: float) -> None:
         """Tells the time for a move: so many seconds each, as one period that begins anew with every move."""
