@@ -79,10 +79,11 @@ def explain(position: Position, dead: Iterable[int], judgement: Judgement) -> st
         for scoring, given in itertools.product(scorings, bonuses):
             total = int(owners.sum()) if scoring == "area" else prisoners + int((owners - stones).sum())
             if total - given - position.state.komi / 2 == judgement.margin:
-                other = scoring != scorings[0] and SCORINGS[scoring]
-                more = given != bonus and f"gives White {given} points for the handicap, not {bonus}"
+                other = SCORINGS[scoring] if scoring != scorings[0] else ""
+                more = f"gives White {given} points for the handicap, not {bonus}" if given != bonus else ""
                 ways.append([said for said in (words, other, more) if said])
-    return " and ".join(min(ways, key=lambda way: len(way))) if ways else None
+    ways.sort(key=len)
+    return " and ".join(ways[0]) if ways else None
 
 
 def _prisoners(position: Position) -> int:
