@@ -1,7 +1,7 @@
 """Whole games against the real programs: GNU Go, and KataGo where its command is given.
 
-KataGo's test takes the command from the environment variable GOISHI_KATAGO, such as "katago gtp -config gtp.cfg"; it must
-play on 9x9. docs/protocols.md tells how to get one.
+KataGo's test takes the command from the environment variable GOISHI_KATAGO, such as "katago gtp -config gtp.cfg"; it
+must play on 9x9. docs/protocols.md tells how to get one.
 """
 
 import json
