@@ -310,11 +310,21 @@ def test_an_engine_that_can_not_begin_is_an_error_at_once(engine, fault, words, 
     assert not any(is_alive(process) for process in processes(tmp_path))
 
 
-def test_gnu_go_without_its_mode_gets_a_hint(tmp_path):
-    (tmp_path / "gnugo").write_text("#!/bin/sh\necho White to move\nread line\n")
-    (tmp_path / "gnugo").chmod(0o755)
-    with pytest.raises(EngineFailure, match="GNU Go speaks it with --mode gtp"):
-        find(f"gtp:{tmp_path / 'gnugo'}", registry.find(GOMOKU))
+@pytest.mark.parametrize(("name", "words"), [("gnugo", "gtp:gnugo --mode gtp"), ("KataGo", "gtp:katago gtp")])
+def test_a_program_that_is_not_asked_for_gtp_is_told_how(name, words, tmp_path):
+    (tmp_path / name).write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / name).chmod(0o755)
+    with pytest.raises(UsageError, match=f"does not ask for GTP; write {words}"):
+        maker(f"gtp:{tmp_path / name}", registry.find(GOMOKU))
+    with pytest.raises(EngineFailure, match="exit status 1"):
+        find(f"gtp:{tmp_path / name} --mode gtp", registry.find(GOMOKU))
+
+
+def test_a_pachi_that_speaks_no_gtp_may_be_the_other_program(tmp_path):
+    (tmp_path / "pachi").write_text("#!/bin/sh\necho no display >&2\n")
+    (tmp_path / "pachi").chmod(0o755)
+    with pytest.raises(EngineFailure, match=r"'no display'. .*Debian's package of the name pachi is another program"):
+        find(f"gtp:{tmp_path / 'pachi'}", registry.find(GOMOKU))
 
 
 def test_a_match_goes_on_with_the_engine_started_anew_but_not_for_ever(spec, tmp_path):
@@ -389,3 +399,15 @@ def test_an_engine_is_asked_for_the_score(engine, fault, score, margin):
 def test_an_engine_that_does_not_score_is_not_asked(engine):
     assert engine("go:size=5", "without=final_score").judge(after("go:size=5", "pass", "pass")) is None
     assert engine(GOMOKU).judge(after(GOMOKU)) is None
+
+
+# ------------------------------------------------------------------ a real one
+
+
+def test_our_own_engine_plays_another_game_through_gtp():
+    game = registry.find(GOMOKU)
+    own = f"{shlex.quote(sys.executable)} -m goishi gtp --game {GOMOKU} --player uniform:visits=200"
+    player = find(f"gtp:{own}", game)
+    record = play_out(game, [player, Lowest()])
+    player.close()
+    assert (record.score, record.termination, record.error) == (1, "finished", None)

@@ -26,12 +26,8 @@ RESTARTS = 5
 """After so many games in a row that it failed in, a program is not started again."""
 SCORE = re.compile(r"([BW])\+(\d+(?:\.\d+)?)", re.IGNORECASE)
 DRAWS = ("0", "draw", "jigo")
-HINTS = {
-    "gnugo": "GNU Go speaks it with --mode gtp",
-    "pachi": SOURCES["pachi"],
-    "katago": "KataGo speaks it as katago gtp",
-}
-"""What may help a program that does not speak GTP, by its name."""
+MODES = {"gnugo": "gnugo --mode gtp", "katago": "katago gtp"}
+"""How programs that can do other things as well are told to speak GTP."""
 
 Answer = TypeVar("Answer")
 
@@ -126,8 +122,8 @@ class EnginePlayer:
                 raise EngineFailure(f"It answers `? {refusal}` to what every GTP engine knows.") from None
         except GoishiError as problem:
             self._end()
-            hint = HINTS.get(name_of(self._words[0]), "")
-            raise EngineFailure(f"{self.name} does not speak GTP: {_later(problem)}{hint and f' {hint}.'}") from None
+            hint = f" {SOURCES['pachi']}." if name_of(self._words[0]) == "pachi" else ""
+            raise EngineFailure(f"{self.name} does not speak GTP: {_later(problem)}{hint}") from None
 
     def _end(self) -> None:
         if self._program:
@@ -325,6 +321,9 @@ def maker(name: str, spec: Spec, game: Game) -> Maker:
         raise UsageError(f"{game.spec} has no board with points such as D4; GTP can't name its moves.")
     words = words_of(spec.argument)
     find(words[0])
+    mode = MODES.get(name_of(words[0]))
+    if mode and not any("gtp" in word for word in words[1:]):
+        raise UsageError(f"{name} does not ask for GTP; write gtp:{mode}, and what else it needs.")
     timeout, seconds = spec.options.get("timeout", TIMEOUT), spec.options.get("seconds")
     return lambda seed: EnginePlayer(game, words, name, float(timeout), None if seconds is None else float(seconds))
 

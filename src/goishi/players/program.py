@@ -31,6 +31,7 @@ LONGEST_ANSWER = 1 << 20
 """Bytes; a program that says more in one answer is broken."""
 WAITING_LINES = 4096  # that nobody has read yet; a program that writes more has to wait
 LAST_WORDS = 20  # lines of stderr that are kept
+MOST_SHOWN = 160  # letters of what a program said, in a message
 LEAVE_SECONDS = 3.0
 """How long a program may take to end after `quit`."""
 
@@ -196,7 +197,7 @@ class Program:
 
     def _words(self) -> str:
         said = [line for line in list(self._last_words) if line]
-        return f"; its last words: {_short(said[-1])}" if said else ""
+        return f"; its last words: {_short(' / '.join(said[-2:]))}" if said else ""
 
     def _read_answers(self, stream: IO[bytes]) -> None:
         with stream:
@@ -224,4 +225,4 @@ def _word(command: str) -> str:
 
 def _short(text: str) -> str:
     shown = "".join(letter if letter.isprintable() else " " for letter in text)
-    return repr(shown if len(shown) <= 100 else f"{shown[:97]}...")
+    return repr(shown if len(shown) <= MOST_SHOWN else f"{shown[: MOST_SHOWN - 3]}...")
