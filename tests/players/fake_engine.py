@@ -101,6 +101,8 @@ class Engine:
             return "?unacceptable size" if self.fault == "small boards only" and self.columns > 4 else ""
         if name == "clear_board":
             self.moves = []
+        if name == "kata-set-rules" and self.fault == "knows rules by name":
+            return "" if rest == ["tromp-taylor"] else "?rules are chinese or tromp-taylor"
         if name == "set_free_handicap":
             self.moves = list(rest)
         if name == "play":

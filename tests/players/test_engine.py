@@ -187,6 +187,16 @@ def test_an_engine_hears_the_game_and_then_only_the_new_moves(engine, heard):
     assert heard() == ["play w pass", "play b D4", "genmove w"]
 
 
+def test_rules_are_told_by_name_where_json_is_refused(engine, heard):
+    engine("go:size=5", "knows rules by name")
+    assert heard()[3:] == ["kata-set-rules tromp-taylor", "komi 7.5"]
+    game = registry.find("go:size=5")
+    states = game.start()
+    states["rules"] = game.module.flags(game.module.preset("aga"))
+    with pytest.raises(EngineFailure, match=r"`\? rules are chinese or tromp-taylor` to `kata-set-rules french`"):
+        engine("go:size=5", "knows rules by name").choose(Position(game, states))
+
+
 def test_a_move_taken_back_is_undone_and_another_game_begins_anew(engine, heard):
     player = engine(GOMOKU)
     assert heard() == ["boardsize 5", "clear_board"]
@@ -250,8 +260,9 @@ def test_a_komi_of_the_position_alone_is_told(engine, heard):
 def test_a_position_that_was_set_up_is_refused(engine):
     player = engine("go:size=5")
     position = after("go:size=5", "C3")
-    with pytest.raises(EngineFailure, match="from its beginning"):
-        player.choose(Position(position.game, position.states))
+    for history in ((), (0, 0)):
+        with pytest.raises(UsageError, match="only games from their beginning"):
+            player.choose(Position(position.game, position.states, history))
 
 
 # ------------------------------------------------------------------ engines that misbehave

@@ -52,8 +52,8 @@ class Setup(NamedTuple):
     rows: int
     komi: float | None
     """None in a game without."""
-    rules: str | None
-    """JSON as `kata-set-rules` takes it."""
+    rules: tuple[str, ...]
+    """What `kata-set-rules` may take: JSON, then the names of presets that mean the same; empty in other games."""
     stones: tuple[str, ...]
     """Black's handicap."""
     fixed: int
@@ -143,10 +143,10 @@ class EnginePlayer:
         assert self._program
         return self._program.ask(command, seconds or self.timeout)
 
-    def _must(self, command: str) -> None:
-        """Tells what an engine may not refuse."""
+    def _must(self, command: str, seconds: float | None = None) -> str:
+        """The answer to what an engine may not refuse."""
         try:
-            self._ask(command)
+            return self._ask(command, seconds)
         except Refusal as refusal:
             raise EngineFailure(f"It answers `? {refusal}` to `{command}`.") from None
 
@@ -157,10 +157,7 @@ class EnginePlayer:
         color = _color(position.player)
         if seconds is not None:
             self._allow(color, seconds)
-        try:
-            answer = self._ask(f"genmove {color}", self.timeout + (seconds or 0)).lower().partition(" ")[0]
-        except Refusal as refusal:
-            raise EngineFailure(f"It answers `? {refusal}` to `genmove {color}`.") from None
+        answer = self._must(f"genmove {color}", self.timeout + (seconds or 0)).lower().partition(" ")[0]
         if answer == "resign":
             return Decision(position.actions[0], resigns=True)
         try:
@@ -263,18 +260,27 @@ class EnginePlayer:
             raise EngineFailure(f"{self.title} plays on square boards only.")
         self._must("clear_board")
         if setup.rules and "kata-set-rules" in self._commands:
-            self._must(f"kata-set-rules {setup.rules}")
+            self._set_rules(setup.rules)
         if setup.komi is not None:
             self._must(f"komi {setup.komi:g}")
         if setup.stones:
             self._put(setup)
         self._setup = setup
 
+    def _set_rules(self, forms: tuple[str, ...]) -> None:
+        for form in forms:
+            try:
+                self._ask(f"kata-set-rules {form}")
+                return
+            except Refusal as refusal:
+                said = refusal
+        raise EngineFailure(f"It answers `? {said}` to `kata-set-rules {forms[-1]}`.")
+
     def _put(self, setup: Setup) -> None:
         if "set_free_handicap" in self._commands:
             self._must(f"set_free_handicap {' '.join(setup.stones)}")
         elif setup.fixed and "fixed_handicap" in self._commands:
-            put = self._ask(f"fixed_handicap {setup.fixed}")
+            put = self._must(f"fixed_handicap {setup.fixed}")
             if sorted(put.upper().split()) != sorted(setup.stones):
                 raise EngineFailure(f"It puts {setup.fixed} handicap stones on {put}, not {' '.join(setup.stones)}.")
         else:
@@ -282,18 +288,21 @@ class EnginePlayer:
                 self._must(f"play b {stone}")
 
     def _described(self, position: Position) -> tuple[Setup, list[str]]:
-        """How a game begins, and its moves such as `b D4`. Raises EngineFailure for a position that was set up."""
+        """How a game begins, and its moves such as `b D4`. Raises UsageError for a position that was set up."""
         first = self._first(position.states)
         setup, seen, moves = self._setup_of(first), first, list[str]()
         if self._seen and self._seen[0] == setup:
             _, before, earlier = self._seen
             if position.history[: len(before.history)] == before.history:
                 seen, moves = before, earlier
-        for action in position.history[len(seen.history) :]:
-            moves = [*moves, f"{_color(seen.player)} {seen.name(action)}"]
-            seen = seen.play(action)
+        try:
+            for action in position.history[len(seen.history) :]:
+                moves = [*moves, f"{_color(seen.player)} {seen.name(action)}"]
+                seen = seen.play(action)
+        except IllegalMove:
+            seen = first
         if seen.player != position.player or not np.array_equal(seen.stones, position.stones):
-            raise EngineFailure("It can't be told a position that was set up; it is told a game from its beginning.")
+            raise UsageError(f"{self.name} can't be told a position that was set up, only games from their beginning.")
         self._seen = setup, seen, moves
         return setup, moves
 
@@ -308,10 +317,11 @@ class EnginePlayer:
     def _setup_of(self, first: Position) -> Setup:
         board = self.game.board
         assert board
-        komi, rules, fixed = None, None, 0
+        komi, fixed = None, 0
+        rules: tuple[str, ...] = ()
         stones = tuple(first.name(int(point)) for point in np.flatnonzero(first.stones.ravel() > 0))
         if _is_go(self.game):
-            komi, rules, fixed = int(first.state.komi) / 2, json.dumps(_rules(self.game, first.state)), len(stones)
+            komi, rules, fixed = int(first.state.komi) / 2, _rules(self.game, int(first.state.rules)), len(stones)
         return Setup(board.columns, board.rows, komi, rules, stones, fixed)
 
 
@@ -332,13 +342,13 @@ def _is_go(game: Game) -> bool:
     return hasattr(game.module, "half_points")
 
 
-def _rules(game: Game, state: np.record) -> dict[str, str | bool]:
-    """A record's rules as KataGo writes them."""
-    module, rules = game.module, int(state.rules)
+def _rules(game: Game, rules: int) -> tuple[str, ...]:
+    """A record's rules as KataGo writes them, and the presets that mean the same."""
+    module = game.module
     ko = "POSITIONAL" if rules & module.POSITIONAL else "SITUATIONAL" if rules & module.SITUATIONAL else "SIMPLE"
     bonus = "N" if rules & module.BONUS_ALL else "N-1" if rules & module.BONUS_LESS_ONE else "0"
     territory = bool(rules & module.TERRITORY)
-    return {
+    told = {
         "friendlyPassOk": not territory and not rules & module.ALL_ALIVE,
         "hasButton": False,
         "ko": ko,
@@ -347,6 +357,7 @@ def _rules(game: Game, state: np.record) -> dict[str, str | bool]:
         "tax": "SEKI" if territory else "NONE",
         "whiteHandicapBonus": bonus,
     }
+    return json.dumps(told), *(name for name, preset in module.PRESETS.items() if module.flags(preset) == rules)
 
 
 def _color(player: int) -> str:
