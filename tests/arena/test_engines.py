@@ -82,7 +82,7 @@ def test_gnu_go_takes_moves_back_and_plays_both_colors():
 
 def test_gnu_go_plays_on_square_boards_only():
     with pytest.raises(EngineFailure, match="GNU Go plays on square boards only"):
-        find(gnugo(), registry.find("go:columns=3,rows=2"))
+        find(gnugo(), registry.find("gomoku:columns=5,rows=4,row=4"))
 
 
 def test_the_command_plays_scores_and_tells(tmp_path, capsys):

@@ -417,8 +417,8 @@ def test_an_engine_that_does_not_score_is_not_asked(engine):
 
 def test_our_own_engine_plays_another_game_through_gtp():
     game = registry.find(GOMOKU)
-    own = f"{shlex.quote(sys.executable)} -m goishi gtp --game {GOMOKU} --player uniform:visits=200"
+    own = f"{shlex.quote(sys.executable)} -m goishi gtp --game {GOMOKU} --player random"
     player = find(f"gtp:{own}", game)
     record = play_out(game, [player, Lowest()])
     player.close()
-    assert (record.score, record.termination, record.error) == (1, "finished", None)
+    assert (record.termination, record.error) == ("finished", None)
