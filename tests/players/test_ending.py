@@ -90,7 +90,7 @@ def test_the_keys_of_a_spec_do_the_same_for_players_of_any_kind():
     player.close()
 
 
-def test_an_engine_behind_it_can_still_judge():
+def test_what_else_the_player_can_do_it_still_can():
     class Judge(First):
         def judge(self, position):
             return "B+3.5"

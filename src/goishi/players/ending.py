@@ -20,7 +20,10 @@ RESIGN_AFTER = 1 / 8
 
 
 class EndingPlayer:
-    """Asks first whether to pass, then whether to resign, then the player that it stands for."""
+    """Asks first whether to pass, then whether to resign, then the player that it stands for.
+
+    What else that player can do, such as judge a finished game, it does as well.
+    """
 
     def __init__(
         self,
@@ -36,8 +39,6 @@ class EndingPlayer:
         self.pass_with_opponent = pass_with_opponent
         self.resign_margin = resign_margin
         self.resign_after = int((game.actions - 1) * RESIGN_AFTER) if resign_after is None else resign_after
-        if hasattr(player, "judge"):
-            self.judge = player.judge
 
     def choose(self, position: Position, limit: "Limit | None" = None) -> Decision:
         """A pass, a resignation, or the player's own decision."""
@@ -51,6 +52,11 @@ class EndingPlayer:
     def close(self) -> None:
         """Closes the player that it stands for."""
         self.player.close()
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "player":  # not there yet, as in a copy
+            raise AttributeError(name)
+        return getattr(self.player, name)
 
     def _gives_up(self, position: Position) -> bool:
         own_moves = len(position.history) // 2  # the sides take turns

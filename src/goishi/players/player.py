@@ -5,7 +5,7 @@ A spec is `kind:argument,key=value,...`:
     perfect                       best play in games small enough to be solved in memory
     uniform:visits=800            search without a network
     rollout:visits=1000           search that judges positions by random games: traditional Monte Carlo tree search
-    net:PATH_OR_NAME,visits=400   search with a network
+    net:PATH_OR_NAME,visits=400   search with a network; level=1 to level=10 plays weaker, like a person
     policy:PATH_OR_NAME           a network's first thought, no search
     gtp:COMMAND LINE              an outside engine; its keys stand before the colon: gtp,timeout=600:katago gtp
 and the name of a model that ships with Goishi alone means `net:NAME`. In Go, the keys pass, resign_margin and
@@ -33,7 +33,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "perfect": (),
     "uniform": COMMON,
     "rollout": COMMON,
-    "net": (*COMMON, "runtime", "precision", "symmetry"),
+    "net": (*COMMON, "level", "runtime", "precision", "symmetry"),
     "policy": ("temperature", "runtime", "precision", "symmetry", *ENDING),
     "gtp": ("timeout", "seconds", *ENDING),
 }
@@ -47,6 +47,7 @@ RANGES: dict[str, tuple[type, float, float]] = {
     "temperature": (float, 0, 100),
     "resign": (float, -1, -0.01),
     "threads": (int, 1, 1024),
+    "level": (int, 1, 10),
     "timeout": (float, 0.1, 1_000_000),
     "resign_margin": (float, 0.5, 1_000_000),
     "resign_after": (int, 0, 1_000_000),

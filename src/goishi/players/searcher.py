@@ -1,5 +1,6 @@
 """Players with an evaluator: by search, and by a network's first thought alone. Letter: A actions."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -9,14 +10,21 @@ from goishi.core.game import Game
 from goishi.core.position import Position
 from goishi.errors import IllegalMove
 from goishi.networks import evaluator as evaluators
+from goishi.players import levels
+from goishi.players.levels import LEVELS, Level
 from goishi.players.player import VISITS, Decision, Maker, Spec
+from goishi.search import analysis
+from goishi.search.analysis import Analysis
 from goishi.search.rollout import ROLLOUT_SETTINGS, rollouts
 from goishi.search.search import Limit, Result, Search, SearchSettings
+from goishi.search.tree import EDGE, NODE
 
 RESIGN_TURNS = 3
 """A player resigns when it saw itself lost this many turns in a row ..."""
 RESIGN_PLIES = 0.25
 """... and not before this share of the actions has been played."""
+MOST_BYTES = 1 << 30
+"""Of memory that the tree of an analysis may fill."""
 SHARE_SECONDS = 0.001
 """How long an evaluator that several players share waits for the others' positions."""
 
@@ -34,20 +42,24 @@ class SearchPlayer:
         resign: float | None = None,
         seed: int = 0,
         name: str = "search",
+        level: Level | None = None,
     ):
         """limit goes for every move unless `choose` is given another; temperature draws the move from the visits (see
-        `visit_policy`), 0 plays the best; resign is the value in [-1, 0] below which it gives up, None never.
+        `visit_policy`), 0 plays the best; resign is the value in [-1, 0] below which it gives up, None never; a level
+        says how the move is drawn in place of the temperature.
         """
         self.name = name
         self.game = game
         self.limit = limit or Limit(visits=VISITS["net"])
         self.temperature = temperature
         self.resign = resign
+        self.level = level
         self._rng = np.random.default_rng(seed)
         self._evaluator = evaluator
         self._settings = settings or SearchSettings()
         self._search = Search(game, evaluator, self._settings, rng=self._rng)
         self._last: Position | None = None
+        self._bars: np.ndarray | None = None
         self._lost_turns = 0
 
     def choose(self, position: Position, limit: Limit | None = None) -> Decision:
@@ -60,10 +72,38 @@ class SearchPlayer:
         """A move for each of several unrelated positions, searched in step so that the evaluator gets large batches."""
         search = Search(self.game, self._evaluator, self._settings, trees=len(positions), rng=self._rng)
         states = np.concatenate([position.states for position in positions])
-        return [
-            Decision(draw(result, self.temperature, self._rng), result)
-            for result in search.run(states, limit or self.limit)
-        ]
+        return [Decision(self._draw(result), result) for result in search.run(states, limit or self.limit)]
+
+    def analyze(
+        self,
+        position: Position,
+        limit: Limit | None = None,
+        report: Callable[[Analysis], object] | None = None,
+        every: float = 1.0,
+        territory: bool = False,
+        least: int = 0,
+        bars: np.ndarray | None = None,
+    ) -> Analysis:
+        """What a search finds, read out each so many seconds for `report` (perhaps by another thread) and at the end.
+
+        Without a limit it goes on until `stop`, or until its tree fills the memory that it may have. territory, least:
+        see `analysis.analyze`. bars: int32[2, A], actions left out, see `Search.bar`.
+        """
+        self._follow(position, bars)
+        bytes_a_visit = NODE.itemsize + self.game.State.itemsize + EDGE.itemsize * self.game.actions
+        limit = limit or Limit()
+        room = max(1, MOST_BYTES // bytes_a_visit)
+        limit = limit._replace(visits=min(limit.visits or room, room))
+
+        def read() -> Analysis:
+            return analysis.analyze(self._search, 0, territory, least)
+
+        def tell() -> None:
+            assert report is not None
+            report(read())
+
+        self._search.run(position.states, limit, tell if report else None, every, to_the_end=True)
+        return read()
 
     def stop(self) -> None:
         """Ends the search that another thread is waiting for; `choose` then answers with what it has."""
@@ -74,9 +114,12 @@ class SearchPlayer:
         self._search.reset()
         self._last = None
 
-    def _follow(self, position: Position) -> None:
+    def _follow(self, position: Position, bars: np.ndarray | None = None) -> None:
         """Moves the tree's root to the position where it continues the last one, else forgets the tree."""
         last, self._last = self._last, position
+        if bars is not None or self._bars is not None:
+            self._search.bar(0, bars)
+            self._bars, last = bars, None
         if last is not None and _continues(position, last):
             for action in position.history[len(last.history) :]:
                 self._search.advance(0, action)
@@ -84,8 +127,14 @@ class SearchPlayer:
         self._search.reset()
         self._lost_turns = 0
 
+    def _draw(self, result: Result) -> int:
+        if self.level is None:
+            return draw(result, self.temperature, self._rng)
+        passes = self.game.board is not None and self.game.board.passes
+        return levels.draw(result, self.level, self.game.actions - 1 if passes else None, self._rng)
+
     def _decide(self, position: Position, result: Result) -> Decision:
-        action = draw(result, self.temperature, self._rng)
+        action = self._draw(result)
         if self.resign is None:
             return Decision(action, result)
         lost = result.value < self.resign and result.values[result.best] < self.resign
@@ -175,7 +224,9 @@ def maker(name: str, spec: Spec, game: Game, threads: int) -> Maker:
         return lambda seed: PolicyPlayer(game, evaluator, temperature, seed, name)
 
     settings = search_settings(spec.kind, options)
-    visits = options.get("visits", None if "seconds" in options else VISITS[spec.kind])
+    level = LEVELS[options["level"] - 1] if "level" in options else None
+    usual = level.visits if level else VISITS[spec.kind]
+    visits = options.get("visits", None if "seconds" in options else usual)
     limit = Limit(visits=visits, seconds=options.get("seconds"))
 
     def make(seed: int) -> SearchPlayer:
@@ -185,7 +236,7 @@ def maker(name: str, spec: Spec, game: Game, threads: int) -> Maker:
         elif spec.kind == "rollout":
             judge = rollouts(game, seed, threads=options.get("threads", 1 if threads > 1 else 2))
         assert judge is not None
-        return SearchPlayer(game, judge, settings, limit, temperature, options.get("resign"), seed, name)
+        return SearchPlayer(game, judge, settings, limit, temperature, options.get("resign"), seed, name, level)
 
     return make
 
@@ -196,4 +247,5 @@ def search_settings(kind: str, options: dict[str, Any]) -> SearchSettings:
     settings = ROLLOUT_SETTINGS if kind == "rollout" and mode == "uct" else SearchSettings(mode=mode)
     if "leaves" in options:
         settings = replace(settings, leaves=options["leaves"])
-    return replace(settings, early_stop=False) if options.get("temperature") else settings
+    drawn = options.get("temperature") or options.get("level", len(LEVELS)) < len(LEVELS)
+    return replace(settings, early_stop=False) if drawn else settings
