@@ -27,8 +27,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Trains, measures and plays AlphaZero-class players for board games on your own computer.",
     epilog="A game is a name with its parameters, as in gomoku:size=9,row=5, or the path of a .py file. A player is "
-    "random, perfect, rollout:visits=1000, uniform:visits=800, net:MODEL,visits=400, policy:MODEL, or the name of a "
-    "model that `goishi models` lists.",
+    "random, perfect, rollout:visits=1000, uniform:visits=800, net:MODEL,visits=400, policy:MODEL, the name of a "
+    "model that `goishi models` lists, or an outside engine: 'gtp:gnugo --mode gtp'.",
 )
 bench = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Measure speed on this machine.")
 app.add_typer(bench, name="bench")
@@ -156,7 +156,10 @@ def train(
 
 
 @app.command(
-    epilog=example("goishi match connect4 rollout:visits=1000 rollout:visits=100 --games 20 --openings random:2")
+    epilog=example(
+        "goishi match connect4 rollout:visits=1000 rollout:visits=100 --games 20 --openings random:2",
+        'goishi match go:size=9,rules=chinese rollout:visits=2000 "gtp:gnugo --mode gtp --chinese-rules" --out games',
+    )
 )
 def match(
     game: Spec,
@@ -169,7 +172,10 @@ def match(
     seed: Seed = 0,
     json_: Json = False,
 ) -> None:
-    """Games between two players: the score with its error bars."""
+    """Games between two players: the score with its error bars.
+
+    An outside engine is gtp: and its command line, in quotes. What it says of a game's score is compared with ours.
+    """
     from goishi import players, terminal
     from goishi.arena import tournament
     from goishi.core import registry
@@ -190,8 +196,12 @@ def match(
             warn=warn,
         )
     tell_errors(result.errors)
+    tell_errors(result.disagreements)
+    if result.counts_otherwise:
+        warn(result.counts_otherwise)
     figures = result.to_json()
-    answer(figures, json_, f"{rules.spec}: {a} against {b}", [terminal.match_row(figures)], terminal.MATCH_NOTE)
+    note = terminal.MATCH_NOTE + terminal.compared(figures)
+    answer(figures, json_, f"{rules.spec}: {a} against {b}", [terminal.match_row(figures)], note)
 
 
 @app.command(epilog=example("goishi rate connect4 random rollout:visits=100 rollout:visits=1000 --games 20"))
@@ -565,7 +575,7 @@ def warn(text: str) -> None:
 
 
 def tell_errors(errors: list[str]) -> None:
-    """The crashes and illegal moves of players; the first ten."""
+    """Sentences about games that did not go as they should; the first ten."""
     for error in errors[:10]:
         warn(error)
     if len(errors) > 10:
