@@ -1,0 +1,553 @@
+"""GTP's commands that think: moves under clocks, passing, giving up, and the end of a game of Go."""
+
+import math
+import threading
+import time
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from goishi.arena import dead
+from goishi.core.game import Game
+from goishi.core.position import Position
+from goishi.players import Decision, Maker, Player, maker, pace
+from goishi.players.analysis import Analysis, Barred
+from goishi.players.player import VISITS, parse
+from goishi.protocols import gtp_time
+from goishi.protocols.gtp_board import BoardCommands
+from goishi.protocols.gtp_words import Attention, Failure, color_of, command, number, truth, whole
+from goishi.search.clock import Budget, Clock, Limit
+
+EARLY = 0.25
+"""A pass that ends the game before this share of the board has been played must win."""
+HOPELESS = -0.95
+"""Where every other move is worth less, a lost game is ended by a pass."""
+RESIGN = -0.95
+RESIGN_TURNS = 3
+CLOSE = 5.0
+"""Points: nobody resigns a game that random games see as closer; each handicap stone adds STONE to it."""
+STONE = 14.0
+HURRY = 1.0
+"""Seconds: with less for a move, dead stones are told by fewer random games."""
+HURRIED_PLAYOUTS = 64
+TICK = 0.05
+"""Seconds between looks at a search that runs."""
+PONDER = Limit(visits=200_000, seconds=600.0)
+"""What thinking in the other's time may cost."""
+MOST_BYTES, EDGE_BYTES = 2 << 30, 40
+"""What a tree may take, and about what one of its edges does."""
+GLANCE = Limit(visits=16)
+STATUSES = ("alive", "dead", "seki", "black_territory", "white_territory", "dame")
+BEST_LEVEL = 10
+
+
+Parameter = tuple[Callable[[], Any], Callable[[str], None], str]
+"""What it is now, how it is changed, and its kind as GoGui has it."""
+Told = TypeVar("Told")
+Thoughts = Generator[Analysis, None, Told]
+"""What is thought on the way, and what comes out in the end."""
+
+
+class Watch(NamedTuple):
+    """Someone who wants to hear of a search."""
+
+    every: float
+    """Seconds between reports."""
+    ownership: bool = False
+    barred: tuple[Barred, ...] = ()
+    at_any_line: bool = False
+    """Does any line end it?"""
+
+
+class Ready(NamedTuple):
+    """What was loaded for a game."""
+
+    player: Player
+    make: Maker
+
+
+class PlayCommands(BoardCommands):
+    """A board, clocks, and a player who may still be loading."""
+
+    def __init__(self, game: Game, player: str, resign: float | None = RESIGN, ponder: bool = False):
+        """resign  the value in [-1, 0] below which the engine gives up, None never
+        ponder  does it think on while it is the other's turn?
+
+        Raises UsageError for words that name no player.
+        """
+        self._player_spec, self._options = player, parse(player).options
+        self._visits: int | None = self._given_visits()
+        self._seconds: float | None = None
+        self._resigns, self._resign_below, self._resign_turns = resign is not None, resign or RESIGN, RESIGN_TURNS
+        self._ponders = ponder
+        self._clocks = {1: Clock(), -1: Clock()}
+        self._lost_turns = {1: 0, -1: 0}
+        self._resigned: set[int] = set()
+        self._loading: Future[Ready] | None = None
+        self._attention = Attention()
+        self._pondering: tuple[threading.Thread, threading.Event] | None = None
+        super().__init__(game)
+        self._parameters: dict[str, Parameter] = {
+            "maxVisits": (lambda: self._visits or 0, self._set_visits, "integer"),
+            "maxTime": (lambda: self._seconds or 0, self._set_seconds, "float"),
+            "ponderingEnabled": (lambda: self._ponders, self._set_flag("_ponders"), "bool"),
+            "allowResignation": (lambda: self._resigns, self._set_flag("_resigns"), "bool"),
+            "resignThreshold": (lambda: self._resign_below, self._set_resign_below, "float"),
+            "resignConsecTurns": (lambda: self._resign_turns, self._set_resign_turns, "integer"),
+            "assumeMultipleStartingBlackMovesAreHandicap": (
+                lambda: self.handicap_by_moves,
+                self._set_flag("handicap_by_moves"),
+                "bool",
+            ),
+            "playoutDoublingAdvantage": (lambda: 0, self._refuse, "float"),
+            "analysisWideRootNoise": (lambda: 0, self._refuse, "float"),
+        }
+
+    # ---------------------------------------------------------------- time
+
+    @command("time_settings")
+    def time_settings(self, words: list[str]) -> str:
+        return self._set_clocks(gtp_time.standard(words))
+
+    @command("kgs-time_settings", "kata-time_settings")
+    def named_time_settings(self, words: list[str]) -> str:
+        return self._set_clocks(gtp_time.named(words))
+
+    @command("kata-list_time_settings")
+    def list_time_settings(self, words: list[str]) -> str:
+        return gtp_time.SYSTEMS
+
+    @command("time_left")
+    def time_left(self, words: list[str]) -> str:
+        color = color_of(words)
+        self._clocks[color] = gtp_time.left(self._clocks[color], words[1:])
+        return ""
+
+    def _set_clocks(self, clock: Clock) -> str:
+        self._clocks = {1: clock, -1: clock}
+        return ""
+
+    # ---------------------------------------------------------------- parameters
+
+    @command("kata-list-params")
+    def list_parameters(self, words: list[str]) -> str:
+        return " ".join(self._parameters)
+
+    @command("kata-get-param")
+    def get_parameter(self, words: list[str]) -> str:
+        return _shown(self._parameter(words)[0]())
+
+    @command("kata-set-param")
+    def set_parameter(self, words: list[str]) -> str:
+        _, change, _ = self._parameter(words)
+        if len(words) != 2:
+            raise Failure("a parameter's name and its value are wanted")
+        change(words[1])
+        return ""
+
+    @command("goishi-param")
+    def goishi_parameter(self, words: list[str]) -> str:
+        """GoGui's form: the parameters with their kinds, or a new value."""
+        if words:
+            return self.set_parameter(words)
+        shown = {"bool": "[bool]", "integer": "[string]", "float": "[string]"}
+        return "\n".join(
+            f"{shown[kind]} {name} {int(get()) if kind == 'bool' else _shown(get())}"
+            for name, (get, _, kind) in self._parameters.items()
+        )
+
+    @command("level")
+    def level(self, words: list[str]) -> str:
+        """10 is all that the player has; each level below halves its visits."""
+        wanted = whole(words[0] if words else "", "level not an integer")
+        if not 1 <= wanted <= BEST_LEVEL:
+            raise Failure(f"level goes from 1 to {BEST_LEVEL}")
+        full = self._options.get("visits", VISITS.get(parse(self._player_spec).kind, VISITS["net"]))
+        self._visits = max(1, int(full) >> (BEST_LEVEL - wanted))
+        return ""
+
+    def _parameter(self, words: list[str]) -> Parameter:
+        if not words or words[0] not in self._parameters:
+            raise Failure(f"invalid parameter; there are {', '.join(self._parameters)}")
+        return self._parameters[words[0]]
+
+    def _set_visits(self, word: str) -> None:
+        visits = whole(word, "maxVisits not an integer")
+        if not 0 <= visits <= 1 << 30:
+            raise Failure("maxVisits goes from 1 to 1073741824; 0 is for the player's own")
+        self._visits = visits or self._given_visits()
+
+    def _given_visits(self) -> int | None:
+        """Those of the player's spec."""
+        return int(self._options["visits"]) if "visits" in self._options else None
+
+    def _set_seconds(self, word: str) -> None:
+        seconds = number(word, "maxTime not a float")
+        if not 0 <= seconds <= 1e9:
+            raise Failure("maxTime goes from 0.001 to 1e9 seconds; 0 is for no limit")
+        self._seconds = seconds or None
+
+    def _set_resign_below(self, word: str) -> None:
+        value = number(word, "resignThreshold not a float")
+        if not -1 <= value < 0:
+            raise Failure("resignThreshold goes from -1 to -0.01")
+        self._resign_below = value
+
+    def _set_resign_turns(self, word: str) -> None:
+        turns = whole(word, "resignConsecTurns not an integer")
+        if not 1 <= turns <= 1000:
+            raise Failure("resignConsecTurns goes from 1 to 1000")
+        self._resign_turns = turns
+
+    def _set_flag(self, attribute: str):
+        def change(word: str) -> None:
+            wanted = {"1": "true", "0": "false"}.get(word, word)  # GoGui sends numbers
+            setattr(self, attribute, truth(wanted, "true or false is wanted"))
+
+        return change
+
+    def _refuse(self, word: str) -> None:
+        if number(word, "not a float") != 0:
+            raise Failure("this engine has 0 alone here")
+
+    # ---------------------------------------------------------------- moves of its own
+
+    @command("genmove")
+    def genmove(self, words: list[str]) -> str:
+        color = color_of(words)
+        return self._announce(color, self._choose(color))
+
+    @command("kgs-genmove_cleanup", go=True)
+    def genmove_cleanup(self, words: list[str]) -> str:
+        """As genmove, but it does not pass while dead stones of the other side stand."""
+        color = color_of(words)
+        return self._announce(color, self._choose(color, cleaning=True))
+
+    @command("reg_genmove")
+    def reg_genmove(self, words: list[str]) -> str:
+        """A new player, so that nothing thought before has a say."""
+        player = self._ready().make(0)
+        try:
+            return self._name(self._choose(color_of(words), player=player, keeps=False))
+        finally:
+            player.close()
+
+    @command("kata-search")
+    def search(self, words: list[str]) -> str:
+        return self._name(self._choose(self._side(words), keeps=False))
+
+    @command("clear_cache")
+    def clear_cache(self, words: list[str]) -> str:
+        if self._loading and self._loading.done() and not self._loading.exception():
+            self._ready().player.close()
+        return ""
+
+    def _announce(self, color: int, action: int | None) -> str:
+        """Plays the move, and says it. A resignation is no move, and is not repeated."""
+        if action is None:
+            self._resigned.add(color)
+            return "resign"
+        self._play(color, action)
+        self._ponder()
+        return self._vertex(action)
+
+    def _name(self, action: int | None) -> str:
+        return "resign" if action is None else self._vertex(action)
+
+    def _side(self, words: list[str]) -> int:
+        """The side that the words name, or else the one to move."""
+        return color_of(words) if words else self._position.player
+
+    def _choose(self, color: int, **how: Any) -> int | None:
+        """As `_deliberate`, when nobody wants to hear of it."""
+        return told_to_nobody(self._deliberate(color, **how))
+
+    def _deliberate(
+        self,
+        color: int,
+        cleaning: bool = False,
+        player: Player | None = None,
+        keeps: bool = True,
+        watch: Watch | None = None,
+    ) -> Thoughts[int | None]:
+        """Finds the action of the side `color`, None when it gives up; tells its thoughts where there is a `watch`.
+
+        keeps  do its clock and its lost turns count?
+        """
+        began = time.monotonic()
+        position = self._to_move(color)
+        if position.over:
+            raise Failure("game over")
+        clock = self._clocks[color]
+        budget = clock.budget(math.prod(self._size), int(np.count_nonzero(position.stones)))
+        playouts = HURRIED_PLAYOUTS if budget.most < HURRY else dead.PLAYOUTS
+        if not cleaning and self._may_end(position, color, playouts):
+            if watch:
+                yield from self._glance(position, watch)
+            return self._passing
+        player = player or self._ready().player
+        decision = yield from self._think(player, position, budget, began, watch)
+        if keeps:
+            self._clocks[color] = clock.after(time.monotonic() - began) or clock
+        if self._gives_up(position, color, decision, keeps):
+            return None
+        if not self._is_go or decision.action != self._passing or decision.result is None:
+            return decision.action
+        return self._unless_it_loses(position, color, decision, playouts, cleaning)
+
+    def _think(
+        self, player: Any, position: Position, budget: Budget, began: float, watch: Watch | None
+    ) -> Thoughts[Decision]:
+        """The player's decision, within the time of a clock whose budget this was at `began`."""
+        at_any_line = watch is not None and watch.at_any_line
+        with self._attention.while_it(getattr(player, "stop", nothing), at_any_line):
+            if self._attention.ends:
+                return player.choose(position, Limit(visits=1))
+            spent = time.monotonic() - began
+            limit = self._limit(min(budget.most, pace.LONGEST * budget.seconds) - spent, self._seconds)
+            if (watch is None and budget.seconds == math.inf) or not hasattr(player, "analyze"):
+                return player.choose(position, limit)
+            barred = watch.barred if watch else ()
+            told = time.monotonic()
+            before, analysis = None, None
+            every = TICK if watch is None else min(TICK, watch.every)
+            for analysis in player.analyze(
+                position, limit or player.limit, every=every, ownership=bool(watch and watch.ownership), barred=barred
+            ):
+                now = time.monotonic()
+                before = analysis.visits if before is None else before
+                tried = analysis.candidates
+                if self._attention.ends or pace.is_enough(
+                    budget,
+                    now - began,
+                    analysis.visits - before,
+                    [each.visits for each in tried],
+                    [each.value for each in tried],
+                    analysis.value,
+                ):
+                    player.stop()
+                elif watch and now - told >= watch.every:
+                    told = now
+                    yield analysis
+            if watch and analysis:
+                yield analysis
+            if barred and analysis and analysis.candidates:
+                return Decision(analysis.candidates[0].action)
+        return player.choose(position, Limit(visits=1))  # all is known by now
+
+    def _glance(self, position: Position, watch: Watch) -> Thoughts[None]:
+        """A short look, so that there is something to tell."""
+        player: Any = self._ready().player
+        if hasattr(player, "analyze"):
+            *_, last = player.analyze(position, GLANCE, ownership=watch.ownership, barred=watch.barred)
+            yield last
+
+    def _ponder(self) -> None:
+        """Thinks on in the other's time, until the next line."""
+        position = self._position
+        player: Any = self._ready().player
+        if not self._ponders or position.over or not hasattr(player, "analyze"):
+            return
+        ended = threading.Event()
+
+        def think() -> None:
+            with self._attention.while_it(player.stop):
+                for _ in player.analyze(position, self._bounded(PONDER), every=TICK):
+                    if ended.is_set() or self._attention.ends:
+                        break
+
+        thread = threading.Thread(target=think, name="ponder", daemon=True)
+        self._pondering = thread, ended
+        thread.start()
+
+    def _end_pondering(self) -> None:
+        if self._pondering is None:
+            return
+        thread, ended = self._pondering
+        player: Any = self._ready().player
+        ended.set()
+        while thread.is_alive():
+            player.stop()  # again and again: one that comes before the search begins is lost
+            thread.join(0.005)
+        self._pondering = None
+
+    def _bounded(self, limit: Limit) -> Limit:
+        """So many visits that their edges fit into memory."""
+        most = MOST_BYTES // (EDGE_BYTES * self._game.actions)
+        return Limit(min(limit.visits or most, most), limit.seconds)
+
+    def _limit(self, *seconds: float | None) -> Limit | None:
+        """Of the visits that were asked for and these times, whichever there are; None where there are none."""
+        finite = [max(0.0, each) for each in seconds if each is not None and each < math.inf]
+        if not finite and self._visits is None:
+            return None
+        return Limit(self._visits, min(finite, default=None))
+
+    def _gives_up(self, position: Position, color: int, decision: Decision, keeps: bool) -> bool:
+        """Is it lost for good? Never said twice in a game."""
+        if not self._resigns or color in self._resigned:
+            return False
+        if decision.resigns:
+            return True
+        result = decision.result
+        if result is None:
+            return False
+        lost = max(result.value, float(result.values[result.best])) < self._resign_below
+        turns = self._lost_turns[color] + 1 if lost else 0
+        if keeps:
+            self._lost_turns[color] = turns
+        if turns < self._resign_turns:
+            return False
+        area, moves = math.prod(self._size), len(position.history)
+        if not self._is_go:
+            return moves >= EARLY * area
+        given = STONE * max(0, int(position.state.handicap) - 1) if color < 0 else 0.0
+        if given:  # White knows that it is behind at first (KataGo's rule)
+            spent = moves - (1 + area / 5)
+            if spent < 0:
+                return False
+            behind = given * max(0.0, 1 - spent / (0.4 * area)) + CLOSE + 0.15 * given
+        else:
+            behind = CLOSE
+        return moves >= EARLY * area and color * self._estimate(position) < -behind
+
+    def _may_end(self, position: Position, color: int, playouts: int) -> bool:
+        """Has the opponent passed, and does a pass win now?"""
+        return self._is_go and position.state.passes > 0 and color * self._margin(position, playouts) > 0
+
+    def _unless_it_loses(
+        self, position: Position, color: int, decision: Decision, playouts: int, cleaning: bool
+    ) -> int:
+        """The pass that was chosen, or a better move: no pass ends a game early or lost that is not hopeless, and in
+        the cleanup none leaves dead stones standing."""
+        assert decision.result is not None
+        others = np.where(np.arange(self._game.actions) == self._passing, 0, decision.result.visits)
+        if not others.any():
+            return self._passing
+        best = int(np.argmax(others))
+        if cleaning:
+            return best if self._dead(position, playouts)[position.stones == -color].any() else self._passing
+        if len(position.history) < EARLY * math.prod(self._size):
+            ends_well = position.state.passes > 0 and color * self._margin(position, playouts) > 0
+            return self._passing if ends_well else best
+        loses = position.state.passes > 0 and color * self._margin(position, playouts) <= 0
+        return best if loses and decision.result.values[best] > HOPELESS else self._passing
+
+    # ---------------------------------------------------------------- the end
+
+    @command("final_score", go=True)
+    def final_score(self, words: list[str]) -> str:
+        return _told(self._margin(self._position))
+
+    @command("estimate_score", go=True)
+    def estimate_score(self, words: list[str]) -> str:
+        margin = self._estimate(self._position)
+        return f"{_told(margin)} (upper bound: {margin:g}, lower: {margin:g})"
+
+    @command("final_status_list", go=True)
+    def final_status_list(self, words: list[str]) -> str:
+        asked = words[0] if len(words) == 1 else ""
+        if asked not in STATUSES:
+            raise Failure("invalid status")
+        found = np.array(self._statuses()) == asked
+        chain, _, _ = self._module.chains(np.ascontiguousarray(self._position.stones.ravel()))
+        if asked in ("alive", "dead", "seki"):
+            return "\n".join(self._vertices(chain == number) for number in np.unique(chain[found]))
+        return self._vertices(found)
+
+    @command("final_status", go=True)
+    def final_status(self, words: list[str]) -> str:
+        point = self._point(words)
+        return self._statuses()[point]
+
+    @command("kgs-game_over", "cgos-gameover")
+    def game_over(self, words: list[str]) -> str:
+        """The board stays as it is: on KGS, a game that is adjourned is over too."""
+        return ""
+
+    def _margin(self, position: Position, playouts: int = dead.PLAYOUTS) -> float:
+        """Black's points less White's, dead stones taken off where the rules say so."""
+        lost = None
+        if not position.state.rules & self._module.ALL_ALIVE:
+            lost = dead.dead_stones(self._game, position.state, dead.ownership(self._game, position.state, playouts))
+        return self._module.margin(position.state, lost)
+
+    def _estimate(self, position: Position) -> float:
+        """Black's points less White's, as random games see whose each point will be."""
+        owners = dead.ownership(self._game, position.state)
+        state = position.state
+        points = float(np.sign(np.round(owners, 1)).sum()) - self._module.bonus(state) - float(state.komi) / 2
+        return points
+
+    def _dead(self, position: Position, playouts: int = dead.PLAYOUTS) -> np.ndarray:
+        """bool[rows, columns]: stones that would not live, also where the rules take none off."""
+        states = position.states.copy()
+        states["rules"] &= ~np.int16(self._module.ALL_ALIVE)
+        return dead.dead_stones(self._game, states[0], dead.ownership(self._game, states[0], playouts))
+
+    def _statuses(self) -> list[str]:
+        state = self._position.state
+        gone = dead.dead_stones(self._game, state)
+        owners = self._module.territory(np.ascontiguousarray(self._position.stones), gone).ravel()
+        places = {1: "black_territory", -1: "white_territory", 0: "dame"}
+        stones = self._position.stones.ravel()
+        return [
+            places[int(owner)] if not stone else ("dead" if lost else "alive")
+            for stone, owner, lost in zip(stones, owners, gone.ravel(), strict=True)
+        ]
+
+    # ---------------------------------------------------------------- its own affairs
+
+    def _set_game(self, game: Game) -> None:
+        super()._set_game(game)
+        old, self._loading = self._loading, Future()
+        threading.Thread(target=_load, args=(self._player_spec, game, self._loading, old), daemon=True).start()
+
+    def _begin(self, states: np.ndarray | None) -> None:
+        super()._begin(states)
+        self._lost_turns = {1: 0, -1: 0}
+        self._resigned.clear()
+
+    def _ready(self) -> Ready:
+        """The player, once it is there. Raises what went wrong."""
+        assert self._loading is not None
+        return self._loading.result()
+
+
+def _load(spec: str, game: Game, ready: "Future[Ready]", old: "Future[Ready] | None") -> None:
+    """Makes the player, and lets it look once, so that its first move takes no longer than the others."""
+    try:
+        make = maker(spec, game)
+        player = make(0)
+        if hasattr(player, "stop"):  # it searches
+            warm = make(0)
+            warm.choose(Position.start(game), Limit(visits=2))
+            warm.close()
+        ready.set_result(Ready(player, make))
+    except BaseException as error:
+        ready.set_exception(error)
+    if old is not None and not old.exception():
+        old.result().player.close()
+
+
+def told_to_nobody(thoughts: Thoughts[Told]) -> Told:
+    """What comes out in the end."""
+    while True:
+        try:
+            next(thoughts)
+        except StopIteration as end:
+            return end.value
+
+
+def nothing() -> None:
+    """What stops a player that can't be stopped."""
+
+
+def _told(margin: float) -> str:
+    return "0" if margin == 0 else f"{'B' if margin > 0 else 'W'}+{abs(margin):g}"
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
