@@ -260,7 +260,7 @@ def count_legal_positions(columns, rows):
     points = columns * rows
     from goishi.core.game import compile_rules
 
-    chains = compile_rules(game.module, game.spec)["legal"].py_func.__globals__["chains"]
+    chains = compile_rules(game.module)["legal"].py_func.__globals__["chains"]
 
     @inner
     def count(boards):

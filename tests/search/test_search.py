@@ -692,3 +692,27 @@ def test_proofs_agree_with_a_full_search_of_small_games():
             if nodes.proven[node] != UNKNOWN and not nodes.over[node]:
                 below_it = Position(game, search.states[node : node + 1].copy())
                 assert nodes.proven[node] == _minimax(below_it, known)
+
+
+class Slow:
+    """One action is far better than the others, or all are alike; a batch takes two milliseconds."""
+
+    def __init__(self, clear):
+        self.clear = clear
+
+    def __call__(self, states):
+        time.sleep(0.002)
+        logits = np.zeros((len(states), 25), np.float32)
+        logits[:, 12] = 12 if self.clear else 0
+        return logits, np.zeros(len(states), np.float32)
+
+
+@pytest.mark.parametrize(("clear", "least", "most"), [(True, 0.2, 0.9), (False, 1.0, 3.0)])
+def test_of_its_time_a_search_uses_little_for_a_clear_move_and_more_for_a_hard_one(clear, least, most):
+    game = registry.find("gomoku:size=5,row=5")
+    search = Search(game, Slow(clear), SearchSettings(leaves=1, solver=False))
+    search.run(game.start(), Limit(visits=3))
+    search.reset()
+    began = time.monotonic()
+    search.run(game.start(), Limit(seconds=1.0, most=2.0))
+    assert least < time.monotonic() - began < most

@@ -318,7 +318,6 @@ def _compiles(trial: Trial) -> None:
     try:
         kernels = trial.game.kernels()
         for kernel in (  # without a position nothing runs, so that only numba's work is waited for
-            lambda: kernels.start(states[:0]),
             lambda: _look(kernels, states[:0], actions),
             lambda: kernels.encode(states[:0], np.zeros((0, *trial.game.planes), np.float32)),
             lambda: _play(kernels, states, np.zeros(0, np.int32)),
@@ -327,10 +326,9 @@ def _compiles(trial: Trial) -> None:
             trial.beat(COMPILE_SECONDS)
             kernel()
     except Exception as error:
-        rules = compile_rules(trial.game.module, trial.game.spec)
+        rules = compile_rules(trial.game.module)
         state, action = states[0], np.int32(np.argmax(trial.walks[0].masks[0]))
         arguments: dict[str, tuple[Any, ...]] = {
-            "start": (state,),
             "legal": (state, np.zeros(trial.game.actions, np.bool_)),
             "over": (state,),
             "score": (state,),
@@ -348,9 +346,6 @@ def _compiles(trial: Trial) -> None:
 
 def _agree(trial: Trial) -> str | None:
     game, kernels, compared = trial.game, trial.game.kernels(), 0
-    first = np.zeros(1, game.State)
-    kernels.start(first)
-    _same("start", first, trial.walks[0].states[:1], "in the first position")
     for walk in trial.walks:
         for move in range(len(walk.states)):
             states, where = walk.states[move : move + 1], trial.told(walk, move)

@@ -26,7 +26,7 @@ import contextlib
 import importlib.util
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,7 +44,7 @@ class Kernels(NamedTuple):
     """A game's rules, each over many records at once. Arguments are arrays; answers are written into the last ones."""
 
     start: Callable[[np.ndarray], None]
-    """(states[B]): the first position into each."""
+    """(states[B]): the first position into each; never compiled."""
     play: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
     """(states[N], parents int32[B], actions int32[B], children int32[B]): each parent played on."""
     look: Callable[..., None]
@@ -118,9 +118,17 @@ class Game:
     def kernels(self, compiled: bool = True) -> Kernels:
         """The rules over many records: compiled and kept on disk, or the file's own functions for a debugger."""
         if compiled not in self._kernels:
-            rules = compile_rules(self.module, self.spec) if compiled else vars(self.module)
-            key = identity_of(self.module, self.spec) if compiled else None
-            self._kernels[compiled] = make_kernels(rules, self.actions, key)
+            first = np.zeros(1, self.State)
+            try:
+                self.module.start(first[0])
+            except Exception as error:
+                raise BadGame(f"{self.name}: start fails ({type(error).__name__}: {error}).") from None
+
+            def start(states: np.ndarray) -> None:
+                states[:] = first
+
+            rest = compiled_kernels(self.module) if compiled else make_kernels(vars(self.module), self.actions, None)
+            self._kernels[compiled] = Kernels(start, *rest)
         return self._kernels[compiled]
 
     def start(self, count: int = 1) -> np.ndarray:
@@ -154,24 +162,58 @@ def load_module(path: Path) -> types.ModuleType:
     return module
 
 
-def identity_of(module: types.ModuleType, spec: str) -> str:
-    """A hash of the spec and of every file whose functions the rules may call: it changes when compiled code would."""
-    files: dict[str, bytes] = {}
-
-    def visit(functions: dict[str, Any], file: str) -> None:
-        files[file] = Path(file).read_bytes()
-        for value in functions.values():
-            if inspect.isfunction(value) and value.__code__.co_filename not in files:
-                with contextlib.suppress(OSError):  # a function that was made at run time has no file
-                    visit(value.__globals__, value.__code__.co_filename)
-
-    visit(vars(module), str(module.__file__))
-    return identity([spec.encode(), *files.values()])
+COMPILED: dict[str, tuple[Any, ...]] = {}
+"""By identity: games that differ in their first position alone, as Go with another komi does, share their code."""
 
 
-def compile_rules(module: types.ModuleType, spec: str) -> dict[str, Any]:
+def compiled_kernels(module: types.ModuleType) -> tuple[Any, ...]:
+    """As `make_kernels`; made once for all games of one identity."""
+    key = identity_of(module)
+    if key not in COMPILED:
+        COMPILED[key] = make_kernels(compile_rules(module), int(module.actions), key)
+    return COMPILED[key]
+
+
+def identity_of(module: types.ModuleType) -> str:
+    """A hash of all that compiled rules depend on: the files that their functions are from, and the constants that
+    these read. It changes when compiled code would; `start` is no part of it."""
+    parts: dict[str, bytes] = {"State": repr([module.State, module.actions, module.planes]).encode()}
+
+    def visit(function: types.FunctionType) -> None:
+        file = function.__code__.co_filename
+        if (name := f"{file}:{function.__name__}") in parts:
+            return
+        parts[name] = b""
+        if file not in parts:
+            with contextlib.suppress(OSError):  # a function that was made at run time has no file
+                parts[file] = Path(file).read_bytes()
+        read = {used: function.__globals__[used] for used in _names(function.__code__) if used in function.__globals__}
+        read |= inspect.getclosurevars(function).nonlocals
+        for used, value in read.items():
+            if inspect.isfunction(value):
+                visit(value)
+            elif isinstance(value, np.ndarray):
+                parts[f"{name}:{used}"] = repr((value.dtype, value.shape)).encode() + value.tobytes()
+            elif not inspect.ismodule(value):
+                parts[f"{name}:{used}"] = repr(value).encode()
+
+    for rule in (*RULES, *EXTRAS):
+        if rule != "start" and hasattr(module, rule):
+            visit(getattr(module, rule))
+    return identity(part for name in sorted(parts) for part in (name.encode(), parts[name]))
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    """The globals (and attributes) that a function's code names, and the functions within it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def compile_rules(module: types.ModuleType) -> dict[str, Any]:
     """The module's functions as numba dispatchers, and those that they call, with its constants frozen in."""
-    key = identity_of(module, spec)
+    key = identity_of(module)
     done: dict[int, Any] = {}  # by id: a module's globals, and functions
 
     def namespace_of(original: dict[str, Any]) -> dict[str, Any]:
@@ -195,17 +237,14 @@ def compile_rules(module: types.ModuleType, spec: str) -> dict[str, Any]:
     return {rule: compile_one(getattr(module, rule)) for rule in (*RULES, *EXTRAS) if hasattr(module, rule)}
 
 
-def make_kernels(rules: dict[str, Any], actions: int, key: str | None) -> Kernels:
-    """The kernels as closures over the rules; compiled and kept on disk under their key where one is given."""
-    rule_start, rule_legal, rule_play = rules["start"], rules["legal"], rules["play"]
+def make_kernels(rules: dict[str, Any], actions: int, key: str | None) -> tuple[Any, ...]:
+    """The kernels after `start`, in order, as closures over the rules; compiled and kept on disk under their key where
+    one is given."""
+    rule_legal, rule_play = rules["legal"], rules["play"]
     rule_over, rule_score, rule_encode = rules["over"], rules["score"], rules["encode"]
     rule_draw: Any = rules.get("draw")
     rule_owners: Any = rules.get("owners")
     rule_key: Any = rules.get("key")
-
-    def start(states):
-        for i in range(len(states)):
-            rule_start(states[i])
 
     def play(states, parents, played, children):
         for i in range(len(children)):
@@ -287,6 +326,6 @@ def make_kernels(rules: dict[str, Any], actions: int, key: str | None) -> Kernel
         for i in range(len(states)):
             keys[i] = rule_key(states[i])
 
-    functions: list[Any] = [start, play, look, encode, rollout, finish]
+    functions: list[Any] = [play, look, encode, rollout, finish]
     functions += [owners if rule_owners else None, keys if rule_key else None]
-    return Kernels(*(kernel(function, key) if key and function else function for function in functions))
+    return tuple(kernel(function, key) if key and function else function for function in functions)

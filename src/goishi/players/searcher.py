@@ -1,5 +1,6 @@
 """Players with an evaluator: by search, and by a network's first thought alone. Letter: A actions."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,13 +11,18 @@ from goishi.core.position import Position
 from goishi.errors import IllegalMove
 from goishi.networks import evaluator as evaluators
 from goishi.players.player import VISITS, Decision, Maker, Spec
+from goishi.search import analysis
+from goishi.search.analysis import Analysis
 from goishi.search.rollout import ROLLOUT_SETTINGS, rollouts
 from goishi.search.search import Limit, Result, Search, SearchSettings
+from goishi.search.tree import EDGE, NODE
 
 RESIGN_TURNS = 3
 """A player resigns when it saw itself lost this many turns in a row ..."""
 RESIGN_PLIES = 0.25
 """... and not before this share of the actions has been played."""
+MOST_BYTES = 1 << 30
+"""Of memory that the tree of an analysis may fill."""
 SHARE_SECONDS = 0.001
 """How long an evaluator that several players share waits for the others' positions."""
 
@@ -48,6 +54,7 @@ class SearchPlayer:
         self._settings = settings or SearchSettings()
         self._search = Search(game, evaluator, self._settings, rng=self._rng)
         self._last: Position | None = None
+        self._bars: np.ndarray | None = None
         self._lost_turns = 0
 
     def choose(self, position: Position, limit: Limit | None = None) -> Decision:
@@ -65,6 +72,37 @@ class SearchPlayer:
             for result in search.run(states, limit or self.limit)
         ]
 
+    def analyze(
+        self,
+        position: Position,
+        limit: Limit | None = None,
+        report: Callable[[Analysis], object] | None = None,
+        every: float = 1.0,
+        territory: bool = False,
+        least: int = 0,
+        bars: np.ndarray | None = None,
+    ) -> Analysis:
+        """What a search finds, read out each so many seconds for `report` (perhaps by another thread) and at the end.
+
+        Without a limit it goes on until `stop`, or until its tree fills the memory that it may have. territory, least:
+        see `analysis.analyze`. bars: int32[2, A], actions left out, see `Search.bar`.
+        """
+        self._follow(position, bars)
+        bytes_a_visit = NODE.itemsize + self.game.State.itemsize + EDGE.itemsize * self.game.actions
+        limit = limit or Limit()
+        room = max(1, MOST_BYTES // bytes_a_visit)
+        limit = limit._replace(visits=min(limit.visits or room, room))
+
+        def read() -> Analysis:
+            return analysis.analyze(self._search, 0, territory, least)
+
+        def tell() -> None:
+            assert report is not None
+            report(read())
+
+        self._search.run(position.states, limit, tell if report else None, every, to_the_end=True)
+        return read()
+
     def stop(self) -> None:
         """Ends the search that another thread is waiting for; `choose` then answers with what it has."""
         self._search.stop()
@@ -74,9 +112,12 @@ class SearchPlayer:
         self._search.reset()
         self._last = None
 
-    def _follow(self, position: Position) -> None:
+    def _follow(self, position: Position, bars: np.ndarray | None = None) -> None:
         """Moves the tree's root to the position where it continues the last one, else forgets the tree."""
         last, self._last = self._last, position
+        if bars is not None or self._bars is not None:
+            self._search.bar(0, bars)
+            self._bars, last = bars, None
         if last is not None and _continues(position, last):
             for action in position.history[len(last.history) :]:
                 self._search.advance(0, action)

@@ -195,6 +195,29 @@ def halving_schedule(considered, schedule):
 
 
 @inner
+def is_hard(tree, root):
+    """Has another action than the most visited one more than half as many visits, or a better mean value?
+
+    Of the others, those count that have a tenth of its visits at least.
+    """
+    nodes, edges, _ = tree
+    first, count = nodes.first[root], max(0, nodes.count[root])
+    best = -1
+    for edge in range(first, first + count):
+        if best < 0 or edges.visits[edge] > edges.visits[best]:
+            best = edge
+    if best < 0 or edges.visits[best] == 0:
+        return False
+    for edge in range(first, first + count):
+        n, most = edges.visits[edge], edges.visits[best]
+        if edge == best or 10 * n < most or edges.proof[edge] == -1:
+            continue
+        if 2 * n > most or edges.total[edge] / n > edges.total[best] / most:
+            return True
+    return False
+
+
+@inner
 def is_decided(tree, root, left):
     """Can no other action of a root become the most visited one in the simulations that are left?
 

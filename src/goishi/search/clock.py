@@ -15,10 +15,13 @@ class Limit(NamedTuple):
 
     visits   of the root in total, those kept from an earlier search among them
     seconds  of this search
+    most     seconds that it may go on for where the choice is hard: where another action has nearly as many visits as
+             the most visited one, or a better value
     """
 
     visits: int | None = None
     seconds: float | None = None
+    most: float | None = None
 
 
 class Budget(NamedTuple):

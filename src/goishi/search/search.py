@@ -333,6 +333,9 @@ find_busy = kernel(find_busy, SOURCES)
 add_node = kernel(tree.add_node.py_func, SOURCES)
 copy_trees = kernel(tree.copy_trees.py_func, SOURCES)
 read_root = kernel(result.read_root.py_func, SOURCES)
+is_hard = kernel(choose.is_hard.py_func, SOURCES)
+is_decided = kernel(choose.is_decided.py_func, SOURCES)
+bar = kernel(tree.bar.py_func, SOURCES)
 
 
 class Search:
@@ -370,6 +373,8 @@ class Search:
             earlier=np.zeros((T, A), np.int32),
             schedule=np.zeros((T, 1), np.int32),
         )
+        self._bars = np.zeros((T, 2, A), np.int32)  # by tree and player (+1, -1): plies below which an action is barred
+        self._barred = False  # is anything?
         self._batches = [Batch(B, A)]  # one for each thread that works on the trees
         self._raw: dict[int, np.ndarray] = {}  # by tree: the root's priors before noise
         self._fresh: set[int] = set()  # trees whose root still wants its noise
@@ -411,6 +416,14 @@ class Search:
             self._fresh.add(index)
             self._make_noise()
 
+    def bar(self, index: int, depths: np.ndarray | None) -> None:
+        """Leaves actions out of a tree: int32[2, A], by player (+1, -1) how many plies deep an action is barred, 1 at
+        the root alone; None bars nothing. What the tree knows is forgotten. Where all are barred, none is.
+        """
+        self.reset(index)
+        self._bars[index] = 0 if depths is None else depths
+        self._barred = bool(self._bars.any())
+
     def busy(self) -> np.ndarray:
         """bool[T]: the trees that have simulations left, or a root to judge."""
         busy = np.zeros(len(self.desk.roots), np.bool_)
@@ -442,6 +455,8 @@ class Search:
         node = found.node[:count]
         self.kernels.play(self.states, found.parent[roots:count], found.action[roots:count], node[roots:])
         self.kernels.look(self.states, node, batch.players, batch.over, batch.results, batch.masks)
+        if self._barred:
+            bar(self._bare, found.tree, node, batch.players, self._bars, batch.masks)
         over = batch.over[:count]
         if over.any():
             return self.states[node[~over]]
@@ -487,8 +502,19 @@ class Search:
 
     # All trees at once.
 
-    def run(self, states: np.ndarray, limit: Limit) -> list[Result]:
-        """Searches `states` (State[T]), one in each tree, within the limit; fewer states leave the other trees idle."""
+    def run(
+        self,
+        states: np.ndarray,
+        limit: Limit,
+        report: Callable[[], object] | None = None,
+        every: float = 1.0,
+        to_the_end: bool = False,
+    ) -> list[Result]:
+        """Searches `states` (State[T]), one in each tree, within the limit; fewer states leave the other trees idle.
+
+        report is called each so many seconds, perhaps by another thread, while no thread changes the trees; it may
+        read them. to_the_end: no early stop.
+        """
         if limit.visits is None and limit.seconds is None:
             raise UsageError("A search needs a limit: visits, seconds or both.")
         self._stop.clear()
@@ -499,16 +525,23 @@ class Search:
         self.desk.left[len(states) :] = 0
         for index in range(len(states)):
             self.begin(index, states[index : index + 1], visits)
-        may_stop = self.settings.early_stop and self.settings.mode != "gumbel"
-        slowest, clock = 0.0, started
+        may_stop = self.settings.early_stop and self.settings.mode != "gumbel" and not to_the_end
+        slowest, clock, reported = 0.0, started, started
 
         def goes_on(batches: int = 1) -> bool:
             """Is there time for so many batches in flight? Asked once a batch."""
-            nonlocal slowest, clock
+            nonlocal slowest, clock, reported
             now = time.monotonic()
             slowest, clock = max(0.9 * slowest, now - clock), now
-            late = limit.seconds is not None and now + batches * slowest - started > limit.seconds
-            return not self._stop.is_set() and not (late and self.desk.done.any())
+            if report is not None and now - reported >= every and self.desk.done.any():
+                report()
+                reported = clock = time.monotonic()
+            ends = (
+                limit.seconds is not None
+                and self.desk.done.any()
+                and self._has_ended(limit, now - started, now + batches * slowest - started, may_stop)
+            )
+            return not self._stop.is_set() and not ends
 
         try:
             evaluators = self._beside(states)
@@ -522,6 +555,18 @@ class Search:
             self.reset()  # descents in flight would stay so
             raise
         return [self.result(index) for index in range(len(states))]
+
+    def _has_ended(self, limit: Limit, passed: float, until: float, may_stop: bool) -> bool:
+        """Is the time over by when the batches in flight are back (`until`), or can no more of it change the choice?"""
+        assert limit.seconds is not None
+        tree, root = self._bare, self.desk.roots[0]
+        if until > limit.seconds:
+            longer = limit.most is not None and until <= limit.most and len(self.desk.roots) == 1
+            return not (longer and is_hard(tree, root))
+        if not may_stop or len(self.desk.roots) > 1 or passed < SURE * limit.seconds:
+            return False
+        still = self.desk.done[0] * (limit.seconds - passed) / passed
+        return bool(is_decided(tree, root, int(still) + tree[0]["flight"][root]))
 
     def _beside(self, states: np.ndarray) -> Sequence[Evaluator]:
         """Evaluators for threads that grow one tree in turn; none where one thread does as well."""
@@ -670,6 +715,8 @@ class Search:
                 priors[:] = choose.dirichlet_noise(priors, settings.dirichlet_share, settings.dirichlet_total, self.rng)
 
 
+SURE = 0.25
+"""Of a time limit this share has passed before the pace so far tells how many visits are still to come."""
 THREADS = 2
 """That grow one tree in turn: enough for one network to be busy while the other's leaves are settled."""
 LEAST_IN_TURN = 4

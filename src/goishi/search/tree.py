@@ -134,6 +134,26 @@ def expand(tree, node, player, value, mask, logits):
 
 
 @inner
+def bar(tree, trees, found, players, bars, masks):
+    """Takes barred actions out of the masks bool[B, A] of nodes that are not expanded yet, where others are left.
+
+    trees int32[B]: the nodes' trees. bars int32[T, 2, A]: plies below which a player (+1, -1) may not take an action.
+    """
+    nodes, _, _ = tree
+    for i in range(len(found)):
+        depth, node = 0, found[i]
+        while nodes.parent[node] >= 0:
+            node = nodes.parent[node]
+            depth += 1
+        barred = bars[trees[i], (1 - players[i]) // 2]
+        free = False
+        for action in range(len(barred)):
+            free |= masks[i, action] and depth >= barred[action]
+        for action in range(len(barred)):
+            masks[i, action] &= not free or depth >= barred[action]
+
+
+@inner
 def put_likeliest_first(tree, node):
     """Of the edges never followed, moves the one with the largest prior (then the lowest action) before the others."""
     nodes, edges, _ = tree
