@@ -16,7 +16,7 @@ from goishi.protocols.gtp_gogui import GoguiCommands
 from goishi.protocols.gtp_play import RESIGN
 from goishi.protocols.gtp_records import RecordCommands
 from goishi.protocols.gtp_words import Failure, command, commands_of, framed, split_id, split_line
-from goishi.protocols.stdio import complain
+from goishi.protocols.stdio import Gone, complain
 
 
 class Gtp(GoguiCommands, RecordCommands):
@@ -68,9 +68,8 @@ class Gtp(GoguiCommands, RecordCommands):
         say = self.say or told.append
         say(f"={number}\n")
         try:
-            for row in reply:
-                say(f"{row}\n")
-        except OSError:
+            reply(lambda row: say(f"{row}\n"))
+        except Gone:
             raise
         except Exception as error:  # too late for a failure
             complain(str(error) if isinstance(error, GoishiError) else traceback.format_exc())

@@ -4,21 +4,25 @@ Everything told is as the side to move sees it. Reports are lines, the last of a
 """
 
 import json
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from goishi.arena import dead
+from goishi.core.position import Position
 from goishi.errors import IllegalMove
-from goishi.players.analysis import Analysis, Barred, Candidate
-from goishi.protocols.gtp_play import GLANCE, TICK, PlayCommands, Watch
-from goishi.protocols.gtp_words import COLORS, Failure, command, number, truth, whole
-from goishi.search.clock import Limit
+from goishi.protocols.gtp_play import GLANCE, Analyst, PlayCommands, Watch, analyst_of
+from goishi.protocols.gtp_words import COLORS, Failure, Say, Stream, command, number, truth, whole
+from goishi.search.analysis import Analysis, Candidate
 
 EVERY = 1.0
 """Seconds between reports where nothing is said."""
+NEVER = f"{10**9}"
+"""An interval within which no search ends: only the last report is told."""
+OWNERS_PLAYOUTS = 128
+"""Random games that tell ownership where the evaluator does not."""
 WITH_TRUTH = (
     "rootInfo",
     "ownership",
@@ -44,14 +48,20 @@ class Request:
     least: int = 0
     most: int | None = None
     """Moves told, at least and at most."""
-    barred: list[Barred] = field(default_factory=list)
+    bars: np.ndarray | None = None
+    """int32[2, A] as SearchPlayer.analyze takes them."""
+    allowed: set[int] = field(default_factory=set)
+    """Players for whom `allow` has said what they may play."""
     wanted: set[str] = field(default_factory=set)
     """What of WITH_TRUTH is true."""
 
-    def watch(self, at_any_line: bool = True) -> Watch:
+    owners: np.ndarray | None = None
+    """float32[P] as the side to move sees it, where the evaluator knows none."""
+    with_score: bool = True
+
+    def watch(self, report: Callable[[Analysis], object], at_any_line: bool = True) -> Watch:
         """What a search is asked for."""
-        owners = bool(self.wanted & {"ownership", "movesOwnership"})
-        return Watch(self.every, owners, tuple(self.barred), at_any_line)
+        return Watch(report, self.every, self.with_score, self.least, self.bars, at_any_line)
 
 
 Form = Callable[[Analysis, Request], str]
@@ -67,111 +77,108 @@ class AnalysisCommands(PlayCommands):
         return ""
 
     @command("lz-analyze")
-    def lz_analyze(self, words: list[str]) -> Iterator[str]:
+    def lz_analyze(self, words: list[str]) -> Stream:
         return self._analyze(words, (), self._lz_line)
 
     @command("kata-analyze")
-    def kata_analyze(self, words: list[str]) -> Iterator[str]:
+    def kata_analyze(self, words: list[str]) -> Stream:
         return self._analyze(words, WITH_TRUTH, self._kata_line)
 
     @command("analyze", listed=False)
-    def analyze(self, words: list[str]) -> Iterator[str]:
+    def analyze(self, words: list[str]) -> Stream:
         """As kata-analyze, with a decimal point in every float. Sabaki would prefer it, so it is not listed."""
         return self._analyze(words, WITH_TRUTH, self._pointed_line)
 
     @command("lz-genmove_analyze")
-    def lz_genmove_analyze(self, words: list[str]) -> Iterator[str]:
+    def lz_genmove_analyze(self, words: list[str]) -> Stream:
         return self._told_move(words, (), self._lz_line)
 
     @command("kata-genmove_analyze")
-    def kata_genmove_analyze(self, words: list[str]) -> Iterator[str]:
+    def kata_genmove_analyze(self, words: list[str]) -> Stream:
         return self._told_move(words, WITH_TRUTH, self._kata_line)
 
     @command("genmove_analyze", listed=False)
-    def genmove_analyze(self, words: list[str]) -> Iterator[str]:
+    def genmove_analyze(self, words: list[str]) -> Stream:
         return self._told_move(words, WITH_TRUTH, self._pointed_line)
 
     @command("kata-search_analyze")
-    def search_analyze(self, words: list[str]) -> Iterator[str]:
+    def search_analyze(self, words: list[str]) -> Stream:
         return self._told_move(words, WITH_TRUTH, self._kata_line, plays=False)
 
     @command("kata-search_analyze_cancellable")
-    def search_analyze_cancellable(self, words: list[str]) -> Iterator[str]:
+    def search_analyze_cancellable(self, words: list[str]) -> Stream:
         return self._told_move(words, WITH_TRUTH, self._kata_line, plays=False, cancels=True)
 
     @command("kata-search_cancellable")
     def search_cancellable(self, words: list[str]) -> str:
-        *_, last = self._told_move([*words[:1], f"{10**9}"], (), self._lz_line, plays=False, cancels=True)
-        return last.removeprefix("play ")
+        told: list[str] = []
+        self._told_move([*words[:1], NEVER], (), self._lz_line, plays=False, cancels=True)(told.append)
+        return told[-1].removeprefix("play ")
 
     @command("cgos-genmove_analyze")
-    def cgos_genmove_analyze(self, words: list[str]) -> Iterator[str]:
-        return self._told_move([*words[:1], f"{10**9}", "ownership", "true"], WITH_TRUTH, self._cgos_line)
+    def cgos_genmove_analyze(self, words: list[str]) -> Stream:
+        return self._told_move([*words[:1], NEVER, "ownership", "true"], WITH_TRUTH, self._cgos_line)
 
     # ---------------------------------------------------------------- what goes on
 
-    def _analyze(self, words: list[str], keys: Sequence[str], told: Form) -> Iterator[str]:
+    def _analyze(self, words: list[str], keys: Sequence[str], told: Form) -> Stream:
         """Reports until there is another line. Raises Failure before the first one."""
         request = self._request(words, keys)
-        position, player = self._to_move(request.color), self._analyst()
+        position, analyst = self._to_move(request.color), self._analyst()
         if position.over:
             raise Failure("game over")
+        request.owners = self._owners(position, request)
 
-        def reports() -> Iterator[str]:
-            last = time.monotonic()
-            with self._attention.while_it(player.stop):
-                watch = request.watch()
-                every = min(request.every, TICK)
-                for analysis in player.analyze(
-                    position, self._bounded(Limit()), every=every, ownership=watch.ownership, barred=watch.barred
-                ):
-                    if self._attention.ends:
-                        player.stop()
-                    elif time.monotonic() - last >= request.every:
-                        last = time.monotonic()
-                        yield told(analysis, request)
-                yield told(analysis, request)
+        def stream(say: Say) -> None:
+            watch = request.watch(lambda analysis: say(told(analysis, request)))
+            with self._attention.while_it(analyst.stop):
+                if not self._attention.ends:
+                    last = analyst.analyze(position, None, *watch[:5])
+                    watch.report(last)
                 self._attention.wait()
 
-        return reports()
+        return stream
 
     def _told_move(
         self, words: list[str], keys: Sequence[str], told: Form, plays: bool = True, cancels: bool = False
-    ) -> Iterator[str]:
+    ) -> Stream:
         """Reports, then `play` and the move. Raises Failure before the first one."""
         request = self._request(words, keys)
         self._analyst()
-        if self._to_move(request.color).over:
+        position = self._to_move(request.color)
+        if position.over:
             raise Failure("game over")
+        request.owners = self._owners(position, request)
 
-        def reports() -> Iterator[str]:
-            thoughts = self._deliberate(request.color, keeps=plays, watch=request.watch(at_any_line=cancels))
-            while True:
-                try:
-                    yield told(next(thoughts), request)
-                except StopIteration as end:
-                    action = end.value
-                    break
+        def stream(say: Say) -> None:
+            watch = request.watch(lambda analysis: say(told(analysis, request)), at_any_line=cancels)
+            action = self._choose(request.color, keeps=plays, watch=watch)
             if cancels and self._attention.waits:
-                yield "play cancelled"
+                say("play cancelled")
             else:
-                yield f"play {self._announce(request.color, action) if plays else self._name(action)}"
+                say(f"play {self._announce(request.color, action) if plays else self._name(action)}")
 
-        return reports()
+        return stream
 
-    def _analyst(self) -> Any:
+    def _analyst(self) -> Analyst:
         """The player, if it can tell what it thinks. Raises Failure."""
         player = self._ready().player
-        if not hasattr(player, "analyze"):
+        analyst = analyst_of(player)
+        if analyst is None:
             raise Failure(f"{player.name} does not tell what it thinks")
-        return player
+        return analyst
 
     def _look(self) -> Analysis:
         """A short look at the position: what a search that was there before left of it, too."""
         if self._position.over:
             raise Failure("game over")
-        *_, last = self._analyst().analyze(self._position, GLANCE)
-        return last
+        return self._analyst().analyze(self._position, GLANCE)
+
+    def _owners(self, position: Position, request: Request) -> np.ndarray | None:
+        """What random games say of ownership, float32[P] as the side to move sees it, where it is asked for."""
+        if "ownership" not in request.wanted or not self._is_go:
+            return None
+        return dead.ownership(self._game, position.state, OWNERS_PLAYOUTS).ravel() * request.color
 
     # ---------------------------------------------------------------- the arguments
 
@@ -179,7 +186,7 @@ class AnalysisCommands(PlayCommands):
         """`[COLOR] [INTERVAL] {KEY VALUE}`. Raises Failure."""
         wrong = f"could not parse analyze arguments or arguments out of range: '{' '.join(words)}'"
         left = list(words)
-        request = Request(self._position.player)
+        request = Request(self._position.player, with_score=bool(keys))
         if left and left[0].lower() in COLORS:
             request.color = COLORS[left.pop(0).lower()]
         if left and left[0][:1] in "0123456789.+-":
@@ -214,30 +221,28 @@ class AnalysisCommands(PlayCommands):
 
     def _bar(self, request: Request, key: str, color: str, vertices: str, depth: str) -> None:
         """`avoid` or `allow` COLOR V,V,... DEPTH. Raises IllegalMove, IndexError."""
-        if color.lower() not in COLORS or not depth.isdigit() or int(depth) < 1:
+        if color.lower() not in COLORS or not depth.isdigit() or not int(depth[:9]) >= 1:
             raise IndexError
         player = COLORS[color.lower()]
-        actions = {self._action(vertex) for vertex in vertices.split(",") if vertex}
-        if any(each.player == player for each in request.barred) and key == "allow":
+        if request.bars is None:
+            request.bars = np.zeros((2, self._game.actions), np.int32)
+        bars = request.bars[(1 - player) // 2]
+        if player in request.allowed or (key == "allow" and bars.any()):
             raise IndexError
-        if key == "allow":
-            actions = set(range(self._game.actions)) - actions
-        request.barred.append(Barred(player, frozenset(actions), int(depth)))
+        actions = [self._action(vertex) for vertex in vertices.split(",") if vertex]
+        plies = min(int(depth[:9]), 1 << 30)
+        if key == "avoid":
+            bars[actions] = np.maximum(bars[actions], plies)
+        else:
+            request.allowed.add(player)
+            bars[:] = plies
+            bars[actions] = 0
 
     # ---------------------------------------------------------------- the lines
 
     def _candidates(self, analysis: Analysis, request: Request) -> list[Candidate]:
         """The moves to tell of, best first."""
-        told = list(analysis.candidates)
-        if len(told) < request.least:
-            known = {each.action for each in told}
-            for action in np.argsort(-analysis.policy, kind="stable").tolist():
-                if len(told) >= request.least or analysis.policy[action] <= 0:
-                    break
-                if action not in known:
-                    prior = float(analysis.policy[action])
-                    told.append(Candidate(action, 0, analysis.value, prior, -1.0, [action], [0]))
-        return told[: request.most]
+        return analysis.candidates[: request.most]
 
     def _lz_line(self, analysis: Analysis, request: Request) -> str:
         return " ".join(
@@ -285,8 +290,9 @@ class AnalysisCommands(PlayCommands):
             root |= {"winrate": (1 + float(analysis.value)) / 2, **score(analysis.score)}
             root |= {"weight": float(analysis.visits), "rawWinrate": (1 + float(analysis.raw_value)) / 2}
             parts.append(f"rootInfo {words(root)}")
-        if "ownership" in wanted and analysis.ownership is not None:
-            parts.append(f"ownership {owners(analysis.ownership)}")
+        whose = request.owners if analysis.ownership is None else analysis.ownership
+        if "ownership" in wanted and whose is not None:
+            parts.append(f"ownership {owners(whose)}")
         return " ".join(parts)
 
     def _pointed_line(self, analysis: Analysis, request: Request) -> str:
@@ -302,8 +308,9 @@ class AnalysisCommands(PlayCommands):
         report: dict[str, Any] = {"winrate": _share(analysis.value)}
         report |= {} if analysis.score is None else {"score": round(float(analysis.score), 2)}
         report |= {"visits": analysis.visits, "moves": moves}
-        if analysis.ownership is not None:
-            places = np.rint((analysis.ownership.ravel() + 1) / 2 * (len(LETTERS) - 2)).astype(int)
+        whose = request.owners if analysis.ownership is None else analysis.ownership
+        if whose is not None:
+            places = np.rint((whose + 1) / 2 * (len(LETTERS) - 2)).astype(int)
             report["ownership"] = "".join(LETTERS[place] for place in places)
         return json.dumps(report, separators=(",", ":"))
 

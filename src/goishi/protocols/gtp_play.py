@@ -3,21 +3,21 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from goishi.arena import dead
 from goishi.core.game import Game
 from goishi.core.position import Position
-from goishi.players import Decision, Maker, Player, maker, pace
-from goishi.players.analysis import Analysis, Barred
+from goishi.players import Decision, Maker, Player, maker
 from goishi.players.player import VISITS, parse
 from goishi.protocols import gtp_time
 from goishi.protocols.gtp_board import BoardCommands
 from goishi.protocols.gtp_words import Attention, Failure, color_of, command, number, truth, whole
+from goishi.search.analysis import Analysis
 from goishi.search.clock import Budget, Clock, Limit
 
 EARLY = 0.25
@@ -32,33 +32,59 @@ STONE = 14.0
 HURRY = 1.0
 """Seconds: with less for a move, dead stones are told by fewer random games."""
 HURRIED_PLAYOUTS = 64
-TICK = 0.05
-"""Seconds between looks at a search that runs."""
-PONDER = Limit(visits=200_000, seconds=600.0)
+LONGEST = 3.0
+"""A hard move may take so many times the usual time, if the clock allows it."""
+STAND_IN = "rollout:visits=200"
+"""Finds a move for a player without search that passes too early."""
+PONDER = Limit(seconds=600.0)
 """What thinking in the other's time may cost."""
-MOST_BYTES, EDGE_BYTES = 2 << 30, 40
-"""What a tree may take, and about what one of its edges does."""
-GLANCE = Limit(visits=16)
+GLANCE = Limit(visits=100)
 STATUSES = ("alive", "dead", "seki", "black_territory", "white_territory", "dame")
 BEST_LEVEL = 10
 
 
 Parameter = tuple[Callable[[], Any], Callable[[str], None], str]
 """What it is now, how it is changed, and its kind as GoGui has it."""
-Told = TypeVar("Told")
-Thoughts = Generator[Analysis, None, Told]
-"""What is thought on the way, and what comes out in the end."""
+
+
+class Analyst(Protocol):
+    """A player who tells what it thinks, as SearchPlayer does."""
+
+    name: str
+    limit: Limit
+
+    def choose(self, position: Position, limit: Limit | None = None) -> Decision:
+        """A move."""
+
+    def analyze(
+        self,
+        position: Position,
+        limit: Limit | None = None,
+        report: Callable[[Analysis], object] | None = None,
+        every: float = 1.0,
+        territory: bool = False,
+        least: int = 0,
+        bars: np.ndarray | None = None,
+    ) -> Analysis:
+        """What a search finds, told on the way too."""
+
+    def stop(self) -> None:
+        """Ends it, from another thread."""
 
 
 class Watch(NamedTuple):
     """Someone who wants to hear of a search."""
 
-    every: float
+    report: Callable[[Analysis], object]
+    every: float = math.inf
     """Seconds between reports."""
-    ownership: bool = False
-    barred: tuple[Barred, ...] = ()
+    territory: bool = False
+    least: int = 0
+    """Actions to be told of at least, unvisited ones too."""
+    bars: np.ndarray | None = None
+    """int32[2, A] as SearchPlayer.analyze takes them."""
     at_any_line: bool = False
-    """Does any line end it?"""
+    """Does any line end the search?"""
 
 
 class Ready(NamedTuple):
@@ -87,7 +113,7 @@ class PlayCommands(BoardCommands):
         self._resigned: set[int] = set()
         self._loading: Future[Ready] | None = None
         self._attention = Attention()
-        self._pondering: tuple[threading.Thread, threading.Event] | None = None
+        self._pondering: threading.Thread | None = None
         super().__init__(game)
         self._parameters: dict[str, Parameter] = {
             "maxVisits": (lambda: self._visits or 0, self._set_visits, "integer"),
@@ -260,21 +286,20 @@ class PlayCommands(BoardCommands):
         """The side that the words name, or else the one to move."""
         return color_of(words) if words else self._position.player
 
-    def _choose(self, color: int, **how: Any) -> int | None:
-        """As `_deliberate`, when nobody wants to hear of it."""
-        return told_to_nobody(self._deliberate(color, **how))
-
-    def _deliberate(
+    def _choose(
         self,
         color: int,
         cleaning: bool = False,
         player: Player | None = None,
         keeps: bool = True,
         watch: Watch | None = None,
-    ) -> Thoughts[int | None]:
-        """Finds the action of the side `color`, None when it gives up; tells its thoughts where there is a `watch`.
+    ) -> int | None:
+        """The action of the side `color`, None when it gives up.
 
-        keeps  do its clock and its lost turns count?
+        cleaning  does it go on while dead stones of the other side stand?
+        player    another one than that of the game
+        keeps     do its clock and its lost turns count?
+        watch     who wants to hear of the search
         """
         began = time.monotonic()
         position = self._to_move(color)
@@ -285,105 +310,72 @@ class PlayCommands(BoardCommands):
         playouts = HURRIED_PLAYOUTS if budget.most < HURRY else dead.PLAYOUTS
         if not cleaning and self._may_end(position, color, playouts):
             if watch:
-                yield from self._glance(position, watch)
+                self._glance(position, watch)
             return self._passing
         player = player or self._ready().player
-        decision = yield from self._think(player, position, budget, began, watch)
+        decision = self._think(player, position, budget, began, watch)
         if keeps:
             self._clocks[color] = clock.after(time.monotonic() - began) or clock
         if self._gives_up(position, color, decision, keeps):
             return None
-        if not self._is_go or decision.action != self._passing or decision.result is None:
+        if not self._is_go or decision.action != self._passing:
             return decision.action
         return self._unless_it_loses(position, color, decision, playouts, cleaning)
 
-    def _think(
-        self, player: Any, position: Position, budget: Budget, began: float, watch: Watch | None
-    ) -> Thoughts[Decision]:
+    def _think(self, player: Player, position: Position, budget: Budget, began: float, watch: Watch | None) -> Decision:
         """The player's decision, within the time of a clock whose budget this was at `began`."""
-        at_any_line = watch is not None and watch.at_any_line
-        with self._attention.while_it(getattr(player, "stop", nothing), at_any_line):
-            if self._attention.ends:
-                return player.choose(position, Limit(visits=1))
+        analyst = analyst_of(player)
+        with self._attention.while_it(analyst.stop if analyst else nothing, bool(watch and watch.at_any_line)):
             spent = time.monotonic() - began
-            limit = self._limit(min(budget.most, pace.LONGEST * budget.seconds) - spent, self._seconds)
-            if (watch is None and budget.seconds == math.inf) or not hasattr(player, "analyze"):
+            limit = self._limit(budget.seconds - spent, min(budget.most, LONGEST * budget.seconds) - spent)
+            if self._attention.ends:
+                limit = Limit(visits=1)
+            if not analyst or not watch:
                 return player.choose(position, limit)
-            barred = watch.barred if watch else ()
-            told = time.monotonic()
-            before, analysis = None, None
-            every = TICK if watch is None else min(TICK, watch.every)
-            for analysis in player.analyze(
-                position, limit or player.limit, every=every, ownership=bool(watch and watch.ownership), barred=barred
-            ):
-                now = time.monotonic()
-                before = analysis.visits if before is None else before
-                tried = analysis.candidates
-                if self._attention.ends or pace.is_enough(
-                    budget,
-                    now - began,
-                    analysis.visits - before,
-                    [each.visits for each in tried],
-                    [each.value for each in tried],
-                    analysis.value,
-                ):
-                    player.stop()
-                elif watch and now - told >= watch.every:
-                    told = now
-                    yield analysis
-            if watch and analysis:
-                yield analysis
-            if barred and analysis and analysis.candidates:
-                return Decision(analysis.candidates[0].action)
+            found = analyst.analyze(
+                position, limit or analyst.limit, watch.report, watch.every, watch.territory, watch.least, watch.bars
+            )
+            watch.report(found)
+            if watch.bars is not None and found.candidates:
+                return Decision(found.candidates[0].action)
         return player.choose(position, Limit(visits=1))  # all is known by now
 
-    def _glance(self, position: Position, watch: Watch) -> Thoughts[None]:
+    def _glance(self, position: Position, watch: Watch) -> None:
         """A short look, so that there is something to tell."""
-        player: Any = self._ready().player
-        if hasattr(player, "analyze"):
-            *_, last = player.analyze(position, GLANCE, ownership=watch.ownership, barred=watch.barred)
-            yield last
+        if analyst := analyst_of(self._ready().player):
+            watch.report(analyst.analyze(position, GLANCE, least=watch.least, bars=watch.bars))
 
     def _ponder(self) -> None:
         """Thinks on in the other's time, until the next line."""
-        position = self._position
-        player: Any = self._ready().player
-        if not self._ponders or position.over or not hasattr(player, "analyze"):
+        position, analyst = self._position, analyst_of(self._ready().player)
+        if not self._ponders or position.over or analyst is None:
             return
-        ended = threading.Event()
 
         def think() -> None:
-            with self._attention.while_it(player.stop):
-                for _ in player.analyze(position, self._bounded(PONDER), every=TICK):
-                    if ended.is_set() or self._attention.ends:
-                        break
+            with self._attention.while_it(analyst.stop):
+                if not self._attention.ends:
+                    analyst.analyze(position, PONDER)
 
-        thread = threading.Thread(target=think, name="ponder", daemon=True)
-        self._pondering = thread, ended
-        thread.start()
+        self._pondering = threading.Thread(target=think, name="ponder", daemon=True)
+        self._pondering.start()
 
     def _end_pondering(self) -> None:
         if self._pondering is None:
             return
-        thread, ended = self._pondering
-        player: Any = self._ready().player
-        ended.set()
-        while thread.is_alive():
-            player.stop()  # again and again: one that comes before the search begins is lost
-            thread.join(0.005)
+        analyst = analyst_of(self._ready().player)
+        assert analyst
+        while self._pondering.is_alive():
+            analyst.stop()  # again and again: one that comes before the search begins is lost
+            self._pondering.join(0.005)
         self._pondering = None
 
-    def _bounded(self, limit: Limit) -> Limit:
-        """So many visits that their edges fit into memory."""
-        most = MOST_BYTES // (EDGE_BYTES * self._game.actions)
-        return Limit(min(limit.visits or most, most), limit.seconds)
-
-    def _limit(self, *seconds: float | None) -> Limit | None:
-        """Of the visits that were asked for and these times, whichever there are; None where there are none."""
-        finite = [max(0.0, each) for each in seconds if each is not None and each < math.inf]
-        if not finite and self._visits is None:
-            return None
-        return Limit(self._visits, min(finite, default=None))
+    def _limit(self, seconds: float, most: float) -> Limit | None:
+        """Of the visits and seconds that were asked for and these, whichever there are; None where there are none."""
+        wanted = math.inf if self._seconds is None else self._seconds
+        seconds, most = max(0.0, min(seconds, wanted)), max(0.0, min(most, wanted))
+        if seconds == math.inf:
+            return None if self._visits is None else Limit(self._visits)
+        return Limit(self._visits, seconds, most)
 
     def _gives_up(self, position: Position, color: int, decision: Decision, keeps: bool) -> bool:
         """Is it lost for good? Never said twice in a game."""
@@ -422,18 +414,31 @@ class PlayCommands(BoardCommands):
     ) -> int:
         """The pass that was chosen, or a better move: no pass ends a game early or lost that is not hopeless, and in
         the cleanup none leaves dead stones standing."""
-        assert decision.result is not None
-        others = np.where(np.arange(self._game.actions) == self._passing, 0, decision.result.visits)
-        if not others.any():
-            return self._passing
-        best = int(np.argmax(others))
         if cleaning:
-            return best if self._dead(position, playouts)[position.stones == -color].any() else self._passing
-        if len(position.history) < EARLY * math.prod(self._size):
-            ends_well = position.state.passes > 0 and color * self._margin(position, playouts) > 0
-            return self._passing if ends_well else best
-        loses = position.state.passes > 0 and color * self._margin(position, playouts) <= 0
-        return best if loses and decision.result.values[best] > HOPELESS else self._passing
+            goes_on = bool(self._dead(position, playouts)[position.stones == -color].any())
+        elif len(position.history) < EARLY * math.prod(self._size):
+            goes_on = not self._may_end(position, color, playouts)
+        else:
+            goes_on = position.state.passes > 0 and not self._may_end(position, color, playouts)
+        if not goes_on:
+            return self._passing
+        best, value = self._best_move(position, decision)
+        return best if cleaning or value > HOPELESS else self._passing
+
+    def _best_move(self, position: Position, decision: Decision) -> tuple[int, float]:
+        """The best action but for the pass, and its value; the pass where there is no other."""
+        if decision.result is not None:
+            others = decision.result.visits.copy()
+            others[self._passing] = 0
+            if others.any():
+                best = int(np.argmax(others))
+                return best, float(decision.result.values[best])
+        bars = np.zeros((2, self._game.actions), np.int32)
+        bars[:, self._passing] = 1
+        analyst = analyst_of(self._ready().player) or analyst_of(maker(STAND_IN, self._game)(0))
+        assert analyst
+        found = analyst.analyze(position, Limit(visits=GLANCE.visits), bars=bars).candidates[0]
+        return found.action, found.value
 
     # ---------------------------------------------------------------- the end
 
@@ -532,13 +537,9 @@ def _load(spec: str, game: Game, ready: "Future[Ready]", old: "Future[Ready] | N
         old.result().player.close()
 
 
-def told_to_nobody(thoughts: Thoughts[Told]) -> Told:
-    """What comes out in the end."""
-    while True:
-        try:
-            next(thoughts)
-        except StopIteration as end:
-            return end.value
+def analyst_of(player: Player) -> Analyst | None:
+    """The player as one who tells what it thinks, if it does."""
+    return player if hasattr(player, "analyze") else None  # type: ignore[return-value]
 
 
 def nothing() -> None:

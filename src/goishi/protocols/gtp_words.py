@@ -2,6 +2,7 @@
 
 import math
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -12,8 +13,11 @@ COLORS = {"b": 1, "black": 1, "w": -1, "white": -1}
 LARGEST_ID = 2**31 - 1
 TRUTHS = {"true": True, "false": False}
 
-Reply = str | Iterator[str]
-"""What a command says: a text, or lines one after the other while it goes on."""
+Say = Callable[[str], object]
+Stream = Callable[[Say], object]
+"""Says lines, one after the other while it goes on."""
+Reply = str | Stream
+"""What a command answers."""
 
 
 class Failure(GoishiError):
@@ -48,16 +52,25 @@ class Attention:
             self._heard += 1
             if line.split() in (["#", "interrupt"], ["#interrupt"]):
                 self._cut = self._heard
-            stop = self._stop if self.ends else None
+            ends = self._stop is not None and self.ends
             self._changed.notify_all()
-        if stop is not None:
-            stop()
+        if ends:
+            threading.Thread(target=self._insist, name="stop", daemon=True).start()
 
     def turn(self) -> None:
         """The next line is answered from now on."""
         with self._changed:
             self._answered += 1
             self._heard = max(self._heard, self._answered)
+
+    def _insist(self) -> None:
+        """Stops what goes on until it has: a stop that comes just before a search begins is lost."""
+        while True:
+            with self._changed:
+                if self._stop is None or not self.ends:
+                    return
+                self._stop()
+            time.sleep(0.01)
 
     @property
     def ends(self) -> bool:

@@ -25,7 +25,7 @@ class LineProtocol(Protocol):
         one. Ends what goes on until there is one."""
 
 
-class _Gone(Exception):
+class Gone(Exception):
     """Nobody reads what is written."""
 
 
@@ -53,7 +53,7 @@ def serve(protocol: LineProtocol, lines: BinaryIO | None = None, out: BinaryIO |
                 sink.write(text.encode())
                 sink.flush()
         except (OSError, ValueError):
-            raise _Gone from None
+            raise Gone from None
 
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # at once, in the middle of a search too
@@ -63,7 +63,7 @@ def serve(protocol: LineProtocol, lines: BinaryIO | None = None, out: BinaryIO |
         while not protocol.over and (text := heard.get()) is not None:
             if (answer := protocol.answer(text)) is not None:
                 write(answer)
-    except _Gone:
+    except Gone:
         return
 
 
