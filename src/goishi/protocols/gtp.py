@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import goishi
 from goishi.core import registry
+from goishi.core.game import Game
 from goishi.errors import GoishiError
 from goishi.protocols.gtp_gogui import GoguiCommands
 from goishi.protocols.gtp_play import RESIGN
@@ -25,13 +26,14 @@ class Gtp(GoguiCommands, RecordCommands):
     def __init__(
         self,
         spec: str,
-        player: str,
+        player: str | Callable[[Game], str],
         name: str = "Goishi",
         version: str = "",
         resign: float | None = RESIGN,
         ponder: bool = False,
     ):
-        """name, version  what the commands of these names say; some programs go by it
+        """player  a spec, or what finds one for a game
+        name, version  what the commands of these names say; some programs go by it
         resign  the value in [-1, 0] below which the engine gives up, None never
         ponder  does it think on while it is the other's turn?
         """

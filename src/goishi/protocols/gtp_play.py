@@ -12,11 +12,14 @@ import numpy as np
 from goishi.arena import dead
 from goishi.core.game import Game
 from goishi.core.position import Position
+from goishi.errors import BadModel
+from goishi.networks import store
 from goishi.players import Decision, Maker, Player, maker
-from goishi.players.player import VISITS, parse
+from goishi.players.player import TAKES_MODEL, VISITS, parse
 from goishi.protocols import gtp_time
 from goishi.protocols.gtp_board import BoardCommands
 from goishi.protocols.gtp_words import Attention, Failure, color_of, command, number, truth, whole
+from goishi.protocols.stdio import complain
 from goishi.search.analysis import Analysis
 from goishi.search.clock import Budget, Clock, Limit
 
@@ -97,13 +100,19 @@ class Ready(NamedTuple):
 class PlayCommands(BoardCommands):
     """A board, clocks, and a player who may still be loading."""
 
-    def __init__(self, game: Game, player: str, resign: float | None = RESIGN, ponder: bool = False):
-        """resign  the value in [-1, 0] below which the engine gives up, None never
+    def __init__(
+        self, game: Game, player: str | Callable[[Game], str], resign: float | None = RESIGN, ponder: bool = False
+    ):
+        """player  a spec, or what finds one for a game
+        resign  the value in [-1, 0] below which the engine gives up, None never
         ponder  does it think on while it is the other's turn?
 
         Raises UsageError for words that name no player.
         """
-        self._player_spec, self._options = player, parse(player).options
+        self._player_for = player if callable(player) else lambda game: player
+        self._named = not callable(player)
+        self._player_spec = self._player_for(game)
+        self._options = parse(self._player_spec).options
         self._visits: int | None = self._given_visits()
         self._seconds: float | None = None
         self._resigns, self._resign_below, self._resign_turns = resign is not None, resign or RESIGN, RESIGN_TURNS
@@ -112,6 +121,8 @@ class PlayCommands(BoardCommands):
         self._lost_turns = {1: 0, -1: 0}
         self._resigned: set[int] = set()
         self._loading: Future[Ready] | None = None
+        self._model: store.Model | None = None
+        """Of a player who was named, once another board asks whether it fits."""
         self._attention = Attention()
         self._pondering: threading.Thread | None = None
         super().__init__(game)
@@ -206,8 +217,8 @@ class PlayCommands(BoardCommands):
         self._visits = visits or self._given_visits()
 
     def _given_visits(self) -> int | None:
-        """Those of the player's spec."""
-        return int(self._options["visits"]) if "visits" in self._options else None
+        """Those of the player that was named: they bound a move under a clock, too."""
+        return int(self._options["visits"]) if self._named and "visits" in self._options else None
 
     def _set_seconds(self, word: str) -> None:
         seconds = number(word, "maxTime not a float")
@@ -505,8 +516,20 @@ class PlayCommands(BoardCommands):
 
     # ---------------------------------------------------------------- its own affairs
 
+    def _resize(self, columns: int, rows: int) -> None:
+        spec = parse(self._player_spec)
+        if self._named and self._model is None and spec.kind in TAKES_MODEL:
+            self._model = store.read(store.find(spec.argument))
+        super()._resize(columns, rows)
+
     def _set_game(self, game: Game) -> None:
+        if self._named and self._model is not None:
+            try:
+                store.check(self._model, game)
+            except BadModel:
+                raise Failure("unacceptable size") from None
         super()._set_game(game)
+        self._player_spec = self._player_for(game)
         old, self._loading = self._loading, Future()
         threading.Thread(target=_load, args=(self._player_spec, game, self._loading, old), daemon=True).start()
 
@@ -533,6 +556,7 @@ def _load(spec: str, game: Game, ready: "Future[Ready]", old: "Future[Ready] | N
         ready.set_result(Ready(player, make))
     except BaseException as error:
         ready.set_exception(error)
+        complain(f"{spec} can't play: {error}")
     if old is not None and not old.exception():
         old.result().player.close()
 

@@ -20,6 +20,9 @@ class LineProtocol(Protocol):
     def answer(self, line: str) -> str | None:
         """What is written in answer to a line, None for nothing."""
 
+    def close(self) -> None:
+        """Ends what it has started: programs, thinking."""
+
     def interrupt(self, line: str) -> None:
         """From the thread that reads, before `answer` gets it: there is another line, or the input's end as an empty
         one. Ends what goes on until there is one."""
@@ -70,6 +73,7 @@ def serve(protocol: LineProtocol, lines: BinaryIO | None = None, out: BinaryIO |
 def run(protocol: LineProtocol) -> NoReturn:
     """Serves the standard streams, then ends the process at once, whatever is still loading or thinking."""
     serve(protocol)
+    protocol.close()
     sys.stderr.flush()
     os._exit(0)
 
