@@ -113,7 +113,7 @@ class PlayCommands(BoardCommands):
         self._named = not callable(player)
         self._player_spec = self._player_for(game)
         self._options = parse(self._player_spec).options
-        self._visits: int | None = self._given_visits()
+        self._visits: int | None = None
         self._seconds: float | None = None
         self._resigns, self._resign_below, self._resign_turns = resign is not None, resign or RESIGN, RESIGN_TURNS
         self._ponders = ponder
@@ -121,14 +121,15 @@ class PlayCommands(BoardCommands):
         self._lost_turns = {1: 0, -1: 0}
         self._resigned: set[int] = set()
         self._loading: Future[Ready] | None = None
+        self._stand_in: Analyst | None = None
         self._model: store.Model | None = None
         """Of a player who was named, once another board asks whether it fits."""
         self._attention = Attention()
         self._pondering: threading.Thread | None = None
         super().__init__(game)
         self._parameters: dict[str, Parameter] = {
-            "maxVisits": (lambda: self._visits or 0, self._set_visits, "integer"),
-            "maxTime": (lambda: self._seconds or 0, self._set_seconds, "float"),
+            "maxVisits": (lambda: self._bounds()[0] or 0, self._set_visits, "integer"),
+            "maxTime": (lambda: self._bounds()[1] or 0, self._set_seconds, "float"),
             "ponderingEnabled": (lambda: self._ponders, self._set_flag("_ponders"), "bool"),
             "allowResignation": (lambda: self._resigns, self._set_flag("_resigns"), "bool"),
             "resignThreshold": (lambda: self._resign_below, self._set_resign_below, "float"),
@@ -214,11 +215,13 @@ class PlayCommands(BoardCommands):
         visits = whole(word, "maxVisits not an integer")
         if not 0 <= visits <= 1 << 30:
             raise Failure("maxVisits goes from 1 to 1073741824; 0 is for the player's own")
-        self._visits = visits or self._given_visits()
+        self._visits = visits or None
 
-    def _given_visits(self) -> int | None:
-        """Those of the player that was named: they bound a move under a clock, too."""
-        return int(self._options["visits"]) if self._named and "visits" in self._options else None
+    def _bounds(self) -> tuple[int | None, float | None]:
+        """Visits and seconds that a move may take at most: as they were set, or as the named player has them."""
+        own = self._options if self._named else {}
+        visits, seconds = self._visits or own.get("visits"), self._seconds or own.get("seconds")
+        return None if visits is None else int(visits), None if seconds is None else float(seconds)
 
     def _set_seconds(self, word: str) -> None:
         seconds = number(word, "maxTime not a float")
@@ -381,12 +384,13 @@ class PlayCommands(BoardCommands):
         self._pondering = None
 
     def _limit(self, seconds: float, most: float) -> Limit | None:
-        """Of the visits and seconds that were asked for and these, whichever there are; None where there are none."""
-        wanted = math.inf if self._seconds is None else self._seconds
-        seconds, most = max(0.0, min(seconds, wanted)), max(0.0, min(most, wanted))
-        if seconds == math.inf:
-            return None if self._visits is None else Limit(self._visits)
-        return Limit(self._visits, seconds, most)
+        """What bounds a move, the clock's seconds among it; None where the player's own limit is all."""
+        if seconds == math.inf and self._visits is None and self._seconds is None:
+            return None
+        visits, own = self._bounds()
+        bound = math.inf if own is None else own
+        seconds, most = max(0.0, min(seconds, bound)), max(0.0, min(most, bound))
+        return Limit(visits) if seconds == math.inf else Limit(visits, seconds, most)
 
     def _gives_up(self, position: Position, color: int, decision: Decision, keeps: bool) -> bool:
         """Is it lost for good? Never said twice in a game."""
@@ -446,7 +450,9 @@ class PlayCommands(BoardCommands):
                 return best, float(decision.result.values[best])
         bars = np.zeros((2, self._game.actions), np.int32)
         bars[:, self._passing] = 1
-        analyst = analyst_of(self._ready().player) or analyst_of(maker(STAND_IN, self._game)(0))
+        analyst = analyst_of(self._ready().player) or self._stand_in
+        if analyst is None:
+            analyst = self._stand_in = analyst_of(maker(STAND_IN, self._game)(0))
         assert analyst
         found = analyst.analyze(position, Limit(visits=GLANCE.visits), bars=bars).candidates[0]
         return found.action, found.value
@@ -530,7 +536,7 @@ class PlayCommands(BoardCommands):
                 raise Failure("unacceptable size") from None
         super()._set_game(game)
         self._player_spec = self._player_for(game)
-        old, self._loading = self._loading, Future()
+        old, self._loading, self._stand_in = self._loading, Future(), None
         threading.Thread(target=_load, args=(self._player_spec, game, self._loading, old), daemon=True).start()
 
     def _begin(self, states: np.ndarray | None) -> None:
@@ -550,9 +556,7 @@ def _load(spec: str, game: Game, ready: "Future[Ready]", old: "Future[Ready] | N
         make = maker(spec, game)
         player = make(0)
         if hasattr(player, "stop"):  # it searches
-            warm = make(0)
-            warm.choose(Position.start(game), Limit(visits=2))
-            warm.close()
+            _warm_up(make(0), game)
         ready.set_result(Ready(player, make))
     except BaseException as error:
         ready.set_exception(error)
@@ -568,6 +572,17 @@ def analyst_of(player: Player) -> Analyst | None:
 
 def nothing() -> None:
     """What stops a player that can't be stopped."""
+
+
+def _warm_up(player: Player, game: Game) -> None:
+    """Compiles what a move needs, also under a clock, and what counts points."""
+    position = Position.start(game)
+    player.choose(position, Limit(visits=100, seconds=1e-4, most=2e-4))
+    if analyst := analyst_of(player):
+        analyst.analyze(position, Limit(visits=2))
+    if hasattr(game.module, "resume"):
+        dead.ownership(game, position.state, 2)
+    player.close()
 
 
 def _told(margin: float) -> str:

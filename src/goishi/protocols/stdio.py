@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import BinaryIO, NoReturn, Protocol
 
 
@@ -43,10 +44,11 @@ def serve(protocol: LineProtocol, lines: BinaryIO | None = None, out: BinaryIO |
     writing = threading.Lock()
 
     def read() -> None:
-        for line in source:
-            text = line.decode("utf-8", "replace")
-            protocol.interrupt(text)
-            heard.put(text)
+        with suppress(OSError, ValueError):  # closed: the end as well
+            for line in source:
+                text = line.decode("utf-8", "replace")
+                protocol.interrupt(text)
+                heard.put(text)
         protocol.interrupt("")
         heard.put(None)
 
