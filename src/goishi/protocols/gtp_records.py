@@ -39,7 +39,7 @@ class RecordCommands(BoardCommands):
             if self._game is not before[0]:
                 self._set_game(before[0])
             _, self._rules, self._half_komi, self._started = before
-            raise Failure(f"cannot open or parse '{file}'" if isinstance(error, Failure) else str(error)) from None
+            raise Failure(f"cannot open or parse '{file}'") from error
         return ""
 
     @command("printsgf")
@@ -49,8 +49,10 @@ class RecordCommands(BoardCommands):
             return text
         file = " ".join(words)
         try:
+            if not Path(file).parent.is_dir():
+                raise OSError
             write_file(Path(file), text)
-        except GoishiError:
+        except (GoishiError, OSError, ValueError):
             raise Failure(f"cannot open '{file}'") from None
         return ""
 
