@@ -21,8 +21,6 @@ EVERY = 1.0
 """Seconds between reports where nothing is said."""
 NEVER = f"{10**9}"
 """An interval within which no search ends: only the last report is told."""
-OWNERS_PLAYOUTS = 128
-"""Random games that tell ownership where the evaluator does not."""
 WITH_TRUTH = (
     "rootInfo",
     "ownership",
@@ -55,8 +53,6 @@ class Request:
     wanted: set[str] = field(default_factory=set)
     """What of WITH_TRUTH is true."""
 
-    owners: np.ndarray | None = None
-    """float32[P] as the side to move sees it, where the evaluator knows none."""
     with_score: bool = True
 
     def watch(self, report: Callable[[Analysis], object], at_any_line: bool = True) -> Watch:
@@ -127,7 +123,6 @@ class AnalysisCommands(PlayCommands):
         position, analyst = self._to_move(request.color), self._analyst()
         if position.over:
             raise Failure("game over")
-        request.owners = self._owners(position, request)
 
         def stream(say: Say) -> None:
             watch = request.watch(lambda analysis: say(told(analysis, request)))
@@ -148,7 +143,6 @@ class AnalysisCommands(PlayCommands):
         position = self._to_move(request.color)
         if position.over:
             raise Failure("game over")
-        request.owners = self._owners(position, request)
 
         def stream(say: Say) -> None:
             watch = request.watch(lambda analysis: say(told(analysis, request)), at_any_line=cancels)
@@ -173,12 +167,6 @@ class AnalysisCommands(PlayCommands):
         if self._position.over:
             raise Failure("game over")
         return self._analyst().analyze(self._position, GLANCE)
-
-    def _owners(self, position: Position, request: Request) -> np.ndarray | None:
-        """What random games say of ownership, float32[P] as the side to move sees it, where it is asked for."""
-        if "ownership" not in request.wanted or not self._is_go:
-            return None
-        return dead.ownership(self._game, position.state, OWNERS_PLAYOUTS).ravel() * request.color
 
     # ---------------------------------------------------------------- the arguments
 
@@ -290,9 +278,8 @@ class AnalysisCommands(PlayCommands):
             root |= {"winrate": (1 + float(analysis.value)) / 2, **score(analysis.score)}
             root |= {"weight": float(analysis.visits), "rawWinrate": (1 + float(analysis.raw_value)) / 2}
             parts.append(f"rootInfo {words(root)}")
-        whose = request.owners if analysis.ownership is None else analysis.ownership
-        if "ownership" in wanted and whose is not None:
-            parts.append(f"ownership {owners(whose)}")
+        if "ownership" in wanted and analysis.ownership is not None:
+            parts.append(f"ownership {owners(analysis.ownership)}")
         return " ".join(parts)
 
     def _pointed_line(self, analysis: Analysis, request: Request) -> str:
@@ -308,9 +295,8 @@ class AnalysisCommands(PlayCommands):
         report: dict[str, Any] = {"winrate": _share(analysis.value)}
         report |= {} if analysis.score is None else {"score": round(float(analysis.score), 2)}
         report |= {"visits": analysis.visits, "moves": moves}
-        whose = request.owners if analysis.ownership is None else analysis.ownership
-        if whose is not None:
-            places = np.rint((whose + 1) / 2 * (len(LETTERS) - 2)).astype(int)
+        if analysis.ownership is not None:
+            places = np.rint((analysis.ownership + 1) / 2 * (len(LETTERS) - 2)).astype(int)
             report["ownership"] = "".join(LETTERS[place] for place in places)
         return json.dumps(report, separators=(",", ":"))
 

@@ -15,6 +15,7 @@ from goishi.core.position import Position
 from goishi.errors import BadModel
 from goishi.networks import store
 from goishi.players import Decision, Maker, Player, maker
+from goishi.players.levels import LEVELS
 from goishi.players.player import TAKES_MODEL, VISITS, parse
 from goishi.protocols import gtp_time
 from goishi.protocols.gtp_board import BoardCommands
@@ -221,6 +222,8 @@ class PlayCommands(BoardCommands):
         """Visits and seconds that a move may take at most: as they were set, or as the named player has them."""
         own = self._options if self._named else {}
         visits, seconds = self._visits or own.get("visits"), self._seconds or own.get("seconds")
+        if visits is None and "level" in self._options:
+            visits = LEVELS[int(self._options["level"]) - 1].visits
         return None if visits is None else int(visits), None if seconds is None else float(seconds)
 
     def _set_seconds(self, word: str) -> None:
