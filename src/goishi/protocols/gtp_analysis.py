@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from goishi.arena import dead
-from goishi.core.position import Position
 from goishi.errors import IllegalMove
 from goishi.protocols.gtp_play import GLANCE, Analyst, PlayCommands, Watch, analyst_of
 from goishi.protocols.gtp_words import COLORS, Failure, Say, Stream, command, number, truth, whole

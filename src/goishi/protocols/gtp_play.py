@@ -38,6 +38,8 @@ HURRY = 1.0
 HURRIED_PLAYOUTS = 64
 LONGEST = 3.0
 """A hard move may take so many times the usual time, if the clock allows it."""
+PATIENCE = 0.3
+"""Seconds that a player's loading waits for another size of the board."""
 STAND_IN = "rollout:visits=200"
 """Finds a move for a player without search that passes too early."""
 PONDER = Limit(seconds=600.0)
@@ -122,6 +124,8 @@ class PlayCommands(BoardCommands):
         self._lost_turns = {1: 0, -1: 0}
         self._resigned: set[int] = set()
         self._loading: Future[Ready] | None = None
+        self._hurry = threading.Event()
+        """Someone waits for the player."""
         self._stand_in: Analyst | None = None
         self._model: store.Model | None = None
         """Of a player who was named, once another board asks whether it fits."""
@@ -540,7 +544,13 @@ class PlayCommands(BoardCommands):
         super()._set_game(game)
         self._player_spec = self._player_for(game)
         old, self._loading, self._stand_in = self._loading, Future(), None
-        threading.Thread(target=_load, args=(self._player_spec, game, self._loading, old), daemon=True).start()
+        if old is not None:
+            old.cancel()  # if it has not begun
+        self._hurry.set()
+        self._hurry = threading.Event()
+        threading.Thread(
+            target=_load, args=(self._player_spec, game, self._loading, old, self._hurry), daemon=True
+        ).start()
 
     def _begin(self, states: np.ndarray | None) -> None:
         super()._begin(states)
@@ -550,21 +560,28 @@ class PlayCommands(BoardCommands):
     def _ready(self) -> Ready:
         """The player, once it is there. Raises what went wrong."""
         assert self._loading is not None
+        self._hurry.set()
         return self._loading.result()
 
 
-def _load(spec: str, game: Game, ready: "Future[Ready]", old: "Future[Ready] | None") -> None:
-    """Makes the player, and lets it look once, so that its first move takes no longer than the others."""
-    try:
-        make = maker(spec, game)
-        player = make(0)
-        if hasattr(player, "stop"):  # it searches
-            _warm_up(make(0), game)
-        ready.set_result(Ready(player, make))
-    except BaseException as error:
-        ready.set_exception(error)
-        complain(f"{spec} can't play: {error}")
-    if old is not None and not old.exception():
+def _load(spec: str, game: Game, ready: "Future[Ready]", old: "Future[Ready] | None", hurry: threading.Event) -> None:
+    """Makes the player, and lets it look once, so that its first move takes no longer than the others.
+
+    It begins after a moment, or when someone waits: programs send a board's size at once, and another may be compiled
+    in vain.
+    """
+    hurry.wait(PATIENCE)
+    if ready.set_running_or_notify_cancel():
+        try:
+            make = maker(spec, game)
+            player = make(0)
+            if hasattr(player, "stop"):  # it searches
+                _warm_up(make(0), game)
+            ready.set_result(Ready(player, make))
+        except BaseException as error:
+            ready.set_exception(error)
+            complain(f"{spec} can't play: {error}")
+    if old is not None and not old.cancelled() and not old.exception():
         old.result().player.close()
 
 
