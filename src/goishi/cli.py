@@ -280,7 +280,7 @@ def gtp(
     version: Annotated[str, typer.Option(help="The answer to `version`; else Goishi's own.")] = "",
     level: Annotated[
         int | None,
-        typer.Option(help="1 to 10: how strong a player with a network plays; else all it can.", min=1, max=10),
+        typer.Option(help="1 to 10: how strong a network plays; else all it can.", min=1, max=10),
     ] = None,
     ponder: Annotated[bool, typer.Option("--ponder", help="Think on while it is the other's turn.")] = False,
     resign: Annotated[

@@ -24,7 +24,7 @@ KNOWN = ", ".join(find("go:size=5").module.PRESETS)
 NO_NAME = "? There are no rules '{}'; there are {}."
 
 
-def talk(session, spec="go:size=9", player=PLAYER):
+def talk(session, spec="go:size=9", player="random"):
     """Speaks the lines of a session; what stands behind > is what a reply must be, blanks at its end cut off."""
     engine = Gtp(spec, player)
     for line in filter(None, map(str.strip, session.strip().split("\n"))):
@@ -68,7 +68,7 @@ def test_state_survives_as_programs_expect():
     talk(
         """
         1 komi 6.5 > =1
-        2 boardsize 13 > =2
+        2 boardsize 5 > =2
         3 clear_board > =3
         4 get_komi > =4 6.5
         5 play b i5 > ?5 invalid color or coordinate
@@ -76,7 +76,7 @@ def test_state_survives_as_programs_expect():
         7 play w d4 > ?7 illegal move
         8 undo > =8
         9 undo > ?9 cannot undo
-        10 query_boardsize > =10 13
+        10 query_boardsize > =10 5
         11 boardsize 9 7 > =11
         12 query_boardsize > =12 9 7
         13 get_komi > =13 6.5
@@ -349,11 +349,12 @@ def test_parameters_are_told_changed_and_checked():
         level 11 > ? level goes from 1 to 10
         """,
         "go:size=5",
+        PLAYER,
     )
 
 
 def test_the_same_position_gets_the_same_answer_from_reg_genmove():
-    engine = talk("play b c3", "go:size=5")
+    engine = talk("play b c3", "go:size=5", PLAYER)
     first = engine.answer("reg_genmove w")
     engine.answer("genmove w")
     engine.answer("undo")

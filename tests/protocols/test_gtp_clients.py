@@ -12,7 +12,10 @@ from goishi.protocols.gtp import Gtp
 ROOT = Path(__file__).parents[2]
 SESSIONS = sorted((ROOT / "tests" / "golden" / "gtp").glob("*.txt"))
 TRANSCRIPTS = ROOT.parent / "shared" / "tools" / "transcripts"
-RECORDED = ("sabaki_gnugo", "gogui_twogtp_gnugo", "gtp2ogs_katago", "cgos_client_gnugo")
+RECORDED = [
+    pytest.param("sabaki_gnugo", marks=pytest.mark.slow),  # on 13x13 as well, which is compiled first
+    *("gogui_twogtp_gnugo", "gtp2ogs_katago", "cgos_client_gnugo"),
+]
 VERTEX = "(?:[A-HJ-Z][0-9]{1,2}|pass)"
 
 
@@ -38,7 +41,7 @@ def test_a_recorded_session_goes_through_with_its_own_moves(name):
             answers.append(line[4:].strip())
     for line, answer in zip(sent, answers, strict=True):
         if line is None or "engine" not in locals():
-            engine = Gtp("go", "random")
+            engine = Gtp("go:size=9", "random")
         if line is None:
             continue
         words = line.split()
