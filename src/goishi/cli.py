@@ -271,19 +271,43 @@ def puzzles(
 
 
 @app.command(
-    epilog=example("goishi gtp --game go:size=9", "goishi gtp --game gomoku:size=15 --player rollout:visits=5000")
+    epilog=example(
+        "goishi gtp --game go:size=9",
+        "goishi gtp --game go:rules=chinese-ogs --ponder",
+        "goishi gtp --game go:size=9 --level 3",
+        "goishi gtp --name KataGo --version 1.18.1",
+        "goishi gtp --game gomoku:size=15 --player rollout:visits=5000",
+    )
 )
 def gtp(
-    player: Annotated[str, typer.Option(help="Who answers genmove.")] = "rollout:visits=2000",
-    game: Annotated[str, typer.Option(help="The game at the start; boardsize changes its size.")] = "go",
+    player: Annotated[
+        str | None, typer.Option(metavar="PLAYER", help="Who answers genmove; else the best model for the game.")
+    ] = None,
+    game: Annotated[
+        str, typer.Option(metavar="GAME", help="The game at the start; boardsize changes its size.")
+    ] = "go",
     name: Annotated[str, typer.Option(help="The answer to `name`; some programs go by it.")] = "Goishi",
     version: Annotated[str, typer.Option(help="The answer to `version`; else Goishi's own.")] = "",
+    level: Annotated[
+        int | None,
+        typer.Option(help="1 to 10: how strong a network plays; else all it can.", min=1, max=10),
+    ] = None,
+    ponder: Annotated[bool, typer.Option("--ponder", help="Think on while it is the other's turn.")] = False,
+    resign: Annotated[
+        float, typer.Option(help="Give up below this value, -1 a sure loss; 0 never gives up.", min=-1, max=0)
+    ] = -0.95,
 ) -> None:
     """A GTP engine on standard input and output, for the programs that Go players use."""
+    from goishi import terminal
+    from goishi.protocols import stdio
     from goishi.protocols.gtp import Gtp
-    from goishi.protocols.stdio import serve
 
-    serve(Gtp(game, player, name=name, version=version))
+    def named(game: Any) -> str:
+        spec = player or terminal.adversary(game)
+        return spec if level is None else f"{spec},level={level}" if ":" in spec else f"{spec}:level={level}"
+
+    who = player if player and level is None else named
+    stdio.run(Gtp(game, who, name, version, resign or None, ponder))
 
 
 @app.command(
