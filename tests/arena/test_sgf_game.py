@@ -14,14 +14,13 @@ from goishi.arena.sgf_game import (
     Replay,
     cleaned,
     find_game,
-    fixed_handicap,
     normal_result,
     replay,
     spec_of,
     understand,
 )
 from goishi.core import registry
-from goishi.core.board import Board
+from goishi.core.board import Board, fixed_handicap
 from goishi.errors import BadRecord, UnknownGame
 
 

@@ -20,7 +20,7 @@ import goishi
 from goishi.arena import sgf
 from goishi.arena.sgf import Node, Remark, Tree
 from goishi.core import registry
-from goishi.core.board import GO_LETTERS
+from goishi.core.board import GO_LETTERS, fixed_handicap
 from goishi.core.game import Game
 from goishi.core.position import Position
 from goishi.errors import BadRecord, IllegalMove, UnknownGame
@@ -457,29 +457,6 @@ def is_pass(value: str, columns: int, rows: int) -> bool:
 def _actions(columns: int, rows: int) -> dict[str, int]:
     """The action of each point as SGF writes it."""
     return {sgf.point(column, row): row * columns + column for row in range(rows) for column in range(columns)}
-
-
-def fixed_handicap(columns: int, rows: int, count: int, ends: bool = False) -> tuple[int, ...]:
-    """The usual points of a handicap, as GTP's fixed_handicap sets them; none where the board has not so many.
-
-    ends  stones six and seven stand in the middle of the upper and lower side, not of the left and right one
-    """
-    short = min(columns, rows)
-    middles = short > 7 and columns % 2 and rows % 2
-    if not 2 <= count <= (0 if short < 7 else 9 if middles else 4):
-        return ()
-    edge = 2 if short < 13 else 3
-    left, center, right = edge, columns // 2, columns - 1 - edge
-    top, middle, bottom = edge, rows // 2, rows - 1 - edge
-    points = [(right, top), (left, bottom), (left, top), (right, bottom)]
-    sides, others = [(left, middle), (right, middle)], [(center, top), (center, bottom)]
-    if count >= 6:
-        points += others if ends else sides
-    if count >= 8:
-        points += sides if ends else others
-    if count in (5, 7, 9):
-        points.append((center, middle))
-    return tuple(row * columns + column for column, row in points[:count])
 
 
 def normal_result(given: str) -> str:
