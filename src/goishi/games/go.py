@@ -477,7 +477,7 @@ def only_liberty(cells, first):
 
 
 def liberties_of(cells, first, chain):
-    """The only liberty of a stone's chain, or -1; 1 or 2 for more, and how many stones; `chain` is set to them.
+    """The only liberty of a stone's chain, or -1; its liberties, 2 for more; its stones, which `chain` is set to.
 
     It stops at the second liberty, and the stones are then not all.
     """
@@ -506,8 +506,8 @@ def liberties_of(cells, first, chain):
 def wastes(cells, point, player):
     """Would this move only give stones away? It leaves a chain in danger that takes nothing and kills no eye.
 
-    What may be given away is a single stone, and up to six in a shape whose room makes one eye, if it leaves a chain
-    around it with one liberty, too. So both sides leave a seki alone.
+    What may be given away is a single stone, and up to six in a shape whose room makes one eye, if a chain around it
+    has no other liberty left than the one where it takes them. So both sides leave a seki alone.
     """
     free = 0
     for k in range(4):
@@ -535,7 +535,7 @@ def wastes(cells, point, player):
                 if cells[near] == player:
                     beside += 1
                 elif cells[near] == -player and not threatens:
-                    threatens = only_liberty(cells, near) >= 0
+                    threatens = only_liberty(cells, near) == liberty
             inner += beside
             most = max(most, beside)
         one_eye = size <= 3 or most >= size - 1 or (size == 4 and inner == 8) or (most >= size - 2 and inner >= 2 * size)
