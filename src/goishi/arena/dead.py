@@ -16,8 +16,8 @@ CLOSE = 0.3
 """A chain owned less than this by either side, on average, is looked at again."""
 DOUBT = 0.1
 """A chain that the other side owns by less than this lives: who says it is dead has to show it."""
-SAFE = 0.6
-"""Some chain of the other side that meets a dead one must be owned by more than this, or the fight is not decided."""
+SAFE = 0.4
+"""A chain of the other side that meets a dead one must be owned by its side by more, or the fight is not decided."""
 
 
 def ownership(game: Game, state: np.record, playouts: int = PLAYOUTS, seed: int = 0) -> np.ndarray:
