@@ -428,6 +428,13 @@ def test_the_first_illegal_move_is_told_with_its_number(played, problem):
     assert len(done.position.history) == done.played
 
 
+def test_a_game_that_goes_on_after_two_passes_replays():
+    record = game("(;SZ[5]AB[aa];W[];B[];W[cc];B[];W[];W[dd])")
+    done = replay(record, find_game(record))
+    assert (done.played, done.problem) == (6, "")
+    assert done.position.stones[3, 3] == -1
+
+
 def test_stones_before_the_first_move_need_a_game_that_takes_them(tmp_path):
     record = game("(;GM[4]SZ[3]AB[aa]PL[W];W[bb])")
     with pytest.raises(BadRecord, match=r"^file: the record begins with stones, and tictactoe has no `begin`\.$"):

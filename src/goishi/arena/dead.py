@@ -101,11 +101,11 @@ def _rivals(game: Game, cells: np.ndarray, chain: np.ndarray, sides: np.ndarray)
     rivals: list[set[int]] = [set() for _ in sides]
     seen = np.zeros(len(cells), np.bool_)
     around: list[set[int]] = []
-    for first in np.flatnonzero(cells == 0):
+    for first in np.flatnonzero(cells == 0).tolist():
         if seen[first]:
             continue
         seen[first] = True
-        region, meets = [int(first)], set()
+        region, meets = [first], set()
         for point in region:  # it grows
             for beside in near[point][near[point] >= 0]:
                 if chain[beside] >= 0:
@@ -114,7 +114,7 @@ def _rivals(game: Game, cells: np.ndarray, chain: np.ndarray, sides: np.ndarray)
                     seen[beside] = True
                     region.append(int(beside))
         around.append(meets)
-    for point in np.flatnonzero(cells):
+    for point in np.flatnonzero(cells).tolist():
         beside = near[point][near[point] >= 0]
         around.append({int(chain[point]), *(int(other) for other in chain[beside] if other >= 0)})
     for meets in around:

@@ -667,7 +667,17 @@ def _play(position: Position, move: Move, record: SgfGame) -> Position:
         raise IllegalMove(f"It is {COLORS[position.player]}'s turn.")
     if move.action >= position.game.actions:
         raise IllegalMove("This game knows no pass.")
-    return position.play(move.action)
+    return (_resumed(position, move.player) if position.over else position).play(move.action)
+
+
+def _resumed(position: Position, player: int) -> Position:
+    """The position, to go on from where passes had ended it and the players disagreed on what is dead."""
+    resume: Any = getattr(position.game.module, "resume", None)
+    if resume is None:
+        return position
+    states = np.array(position.states, position.game.State)
+    resume(states[0], player)
+    return Position(position.game, states, position.history, position.earlier)
 
 
 def _with_stones(

@@ -432,17 +432,30 @@ def take(cells, first):
 def draw(state, random):
     """A random legal action that fills no eye of one's own; the pass when there is no other."""
     cells = state.board.reshape(POINTS)
-    careful = state.rules & CAREFUL != 0
-    if careful:
-        answer = rescue(state, cells, random)
-        if answer >= 0:
-            return answer
+    if state.rules & CAREFUL:
+        return draw_carefully(state, cells, random)
     point = np.int64(random >> np.uint64(33)) % POINTS
     step = STEPS[np.int64(random & np.uint64(0xFFFFFFFF)) % len(STEPS)]
     for _ in range(POINTS):  # each point once
         if cells[point] == 0 and not is_eye(cells, point, state.player) and is_legal(state, cells, point):
-            if not careful or not wastes(cells, point, state.player):
-                return point
+            return point
+        point += step
+        if point >= POINTS:
+            point -= POINTS
+    return np.int64(POINTS)
+
+
+def draw_carefully(state, cells, random):
+    """As `draw`: it answers an attack on a chain, and gives none away."""
+    answer = rescue(state, cells, random)
+    if answer >= 0:
+        return answer
+    point = np.int64(random >> np.uint64(33)) % POINTS
+    step = STEPS[np.int64(random & np.uint64(0xFFFFFFFF)) % len(STEPS)]
+    for _ in range(POINTS):
+        good = cells[point] == 0 and not is_eye(cells, point, state.player) and is_legal(state, cells, point)
+        if good and not wastes(cells, point, state.player):
+            return point
         point += step
         if point >= POINTS:
             point -= POINTS
@@ -538,7 +551,9 @@ def wastes(cells, point, player):
                     threatens = only_liberty(cells, near) == liberty
             inner += beside
             most = max(most, beside)
-        one_eye = size <= 3 or most >= size - 1 or (size == 4 and inner == 8) or (most >= size - 2 and inner >= 2 * size)
+        one_eye = (
+            size <= 3 or most >= size - 1 or (size == 4 and inner == 8) or (most >= size - 2 and inner >= 2 * size)
+        )
         waste = not (threatens and one_eye)
     cells[point] = 0
     return waste
@@ -758,7 +773,14 @@ def preset(name):
 
 def changed(rules, **settings):
     """A RuleSet with what is not `preset` changed, given as a spec has it. Raises UsageError."""
-    words = {"ko": KO, "scoring": SCORING, "tax": TAX, "bonus": BONUS, "suicide": ("yes", "no"), "button": ("yes", "no")}
+    words = {
+        "ko": KO,
+        "scoring": SCORING,
+        "tax": TAX,
+        "bonus": BONUS,
+        "suicide": ("yes", "no"),
+        "button": ("yes", "no"),
+    }
     for name, value in settings.items():
         if value == "preset":
             continue
