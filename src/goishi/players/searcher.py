@@ -103,6 +103,16 @@ class SearchPlayer:
         self._search.run(position.states, limit, tell if report else None, every, to_the_end=True)
         return read()
 
+    @property
+    def evaluator(self) -> evaluators.Evaluator:
+        """What judges its positions."""
+        return self._evaluator
+
+    @property
+    def settings(self) -> SearchSettings:
+        """How it searches."""
+        return self._settings
+
     def stop(self) -> None:
         """Ends the search that another thread is waiting for; `choose` then answers with what it has."""
         self._search.stop()
