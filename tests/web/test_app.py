@@ -10,6 +10,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from goishi.core import registry
 from goishi.errors import GoishiError, UnknownGame, UsageError
+from goishi.players.player import maker
 from goishi.web import app as web
 from goishi.web.catalogue import Catalogue
 
@@ -246,3 +247,15 @@ def test_the_host_adds_games_and_players(served):
 def test_a_game_of_the_host_that_cannot_be_offered_is_told_before_the_site_opens(served):
     with pytest.raises(UnknownGame, match=r"There is no file \./none\.py\."):
         served(games=["./none.py"])
+
+
+def test_the_site_warms_up_by_a_move_of_its_first_game(monkeypatch):
+    asked = []
+
+    def note(spec, game):
+        asked.append((spec, game.spec))
+        return maker(spec, game)
+
+    monkeypatch.setattr(web, "maker", note)
+    web.warm_up(Catalogue(games=[], models=()))
+    assert asked == [("rollout:visits=1000", "gomoku:size=8,row=5")]

@@ -5,7 +5,7 @@ A spec is `kind:argument,key=value,...`:
     perfect                       best play in games small enough to be solved in memory
     uniform:visits=800            search without a network
     rollout:visits=1000           search that judges positions by random games: traditional Monte Carlo tree search
-    net:PATH_OR_NAME,visits=400   search with a network
+    net:PATH_OR_NAME,visits=400   search with a network; level=1 to level=10 plays weaker, like a person
     policy:PATH_OR_NAME           a network's first thought, no search
 and the name of a model that ships with Goishi alone means `net:NAME`.
 """
@@ -30,7 +30,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "perfect": (),
     "uniform": COMMON,
     "rollout": COMMON,
-    "net": (*COMMON, "runtime", "precision", "symmetry"),
+    "net": (*COMMON, "level", "runtime", "precision", "symmetry"),
     "policy": ("temperature", "runtime", "precision", "symmetry"),
 }
 TAKES_MODEL = ("net", "policy")
@@ -43,6 +43,7 @@ RANGES: dict[str, tuple[type, float, float]] = {
     "temperature": (float, 0, 100),
     "resign": (float, -1, -0.01),
     "threads": (int, 1, 1024),
+    "level": (int, 1, 10),
 }
 CHOICES: dict[str, tuple[str, ...]] = {
     "mode": ("puct", "gumbel", "uct"),

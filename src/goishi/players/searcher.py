@@ -10,6 +10,8 @@ from goishi.core.game import Game
 from goishi.core.position import Position
 from goishi.errors import IllegalMove
 from goishi.networks import evaluator as evaluators
+from goishi.players import levels
+from goishi.players.levels import LEVELS, Level
 from goishi.players.player import VISITS, Decision, Maker, Spec
 from goishi.search import analysis
 from goishi.search.analysis import Analysis
@@ -40,15 +42,18 @@ class SearchPlayer:
         resign: float | None = None,
         seed: int = 0,
         name: str = "search",
+        level: Level | None = None,
     ):
         """limit goes for every move unless `choose` is given another; temperature draws the move from the visits (see
-        `visit_policy`), 0 plays the best; resign is the value in [-1, 0] below which it gives up, None never.
+        `visit_policy`), 0 plays the best; resign is the value in [-1, 0] below which it gives up, None never; a level
+        says how the move is drawn in place of the temperature.
         """
         self.name = name
         self.game = game
         self.limit = limit or Limit(visits=VISITS["net"])
         self.temperature = temperature
         self.resign = resign
+        self.level = level
         self._rng = np.random.default_rng(seed)
         self._evaluator = evaluator
         self._settings = settings or SearchSettings()
@@ -67,10 +72,7 @@ class SearchPlayer:
         """A move for each of several unrelated positions, searched in step so that the evaluator gets large batches."""
         search = Search(self.game, self._evaluator, self._settings, trees=len(positions), rng=self._rng)
         states = np.concatenate([position.states for position in positions])
-        return [
-            Decision(draw(result, self.temperature, self._rng), result)
-            for result in search.run(states, limit or self.limit)
-        ]
+        return [Decision(self._draw(result), result) for result in search.run(states, limit or self.limit)]
 
     def analyze(
         self,
@@ -135,8 +137,14 @@ class SearchPlayer:
         self._search.reset()
         self._lost_turns = 0
 
+    def _draw(self, result: Result) -> int:
+        if self.level is None:
+            return draw(result, self.temperature, self._rng)
+        passes = self.game.board is not None and self.game.board.passes
+        return levels.draw(result, self.level, self.game.actions - 1 if passes else None, self._rng)
+
     def _decide(self, position: Position, result: Result) -> Decision:
-        action = draw(result, self.temperature, self._rng)
+        action = self._draw(result)
         if self.resign is None:
             return Decision(action, result)
         lost = result.value < self.resign and result.values[result.best] < self.resign
@@ -226,7 +234,9 @@ def maker(name: str, spec: Spec, game: Game, threads: int) -> Maker:
         return lambda seed: PolicyPlayer(game, evaluator, temperature, seed, name)
 
     settings = search_settings(spec.kind, options)
-    visits = options.get("visits", None if "seconds" in options else VISITS[spec.kind])
+    level = LEVELS[options["level"] - 1] if "level" in options else None
+    usual = level.visits if level else VISITS[spec.kind]
+    visits = options.get("visits", None if "seconds" in options else usual)
     limit = Limit(visits=visits, seconds=options.get("seconds"))
 
     def make(seed: int) -> SearchPlayer:
@@ -236,7 +246,7 @@ def maker(name: str, spec: Spec, game: Game, threads: int) -> Maker:
         elif spec.kind == "rollout":
             judge = rollouts(game, seed, threads=options.get("threads", 1 if threads > 1 else 2))
         assert judge is not None
-        return SearchPlayer(game, judge, settings, limit, temperature, options.get("resign"), seed, name)
+        return SearchPlayer(game, judge, settings, limit, temperature, options.get("resign"), seed, name, level)
 
     return make
 
@@ -247,4 +257,5 @@ def search_settings(kind: str, options: dict[str, Any]) -> SearchSettings:
     settings = ROLLOUT_SETTINGS if kind == "rollout" and mode == "uct" else SearchSettings(mode=mode)
     if "leaves" in options:
         settings = replace(settings, leaves=options["leaves"])
-    return replace(settings, early_stop=False) if options.get("temperature") else settings
+    drawn = options.get("temperature") or options.get("level", len(LEVELS)) < len(LEVELS)
+    return replace(settings, early_stop=False) if drawn else settings

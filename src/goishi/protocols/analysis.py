@@ -260,7 +260,7 @@ class Hall:
             try:
                 while (heard := self._heard.get(block=not busy and not closed)) is not None:
                     line, say = heard
-                    self._analyst.leave(say) if line is None else self._analyst.hear(line, say)
+                    self._hear(line, say)
                     busy = True
                 closed = True
                 if not to_the_end:
@@ -268,6 +268,15 @@ class Hall:
             except queue.Empty:
                 pass
             busy = self._analyst.work()
+
+    def _hear(self, line: str | None, say: Say) -> None:
+        try:
+            self._analyst.leave(say) if line is None else self._analyst.hear(line, say)
+        except Gone:
+            raise
+        except Exception as error:  # our own fault must not end the others' analyses
+            complain(_sentence(error))
+            say(json.dumps({"error": _sentence(error)}))
 
 
 def serve(
@@ -341,7 +350,7 @@ def _sentence(error: BaseException) -> str:
         return str(error)
     if isinstance(error, MemoryError):
         return "There is not enough memory for this."
-    return f"The search failed: {type(error).__name__}: {error}"
+    return f"It failed, and this is Goishi's own fault: {type(error).__name__}: {error}"
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -98,7 +98,7 @@ def root_info(engine: Engine, job: Job, view: View, found: Analysis) -> dict[str
     score = view.signed(found.score or 0.0)
     raw_score = view.signed(engine.raw_score(job, found.score or 0.0))
     this, turned = hashes(job.position)
-    info: dict[str, Any] = {
+    return {
         "currentPlayer": "B" if job.position.player > 0 else "W",
         "rawLead": raw_score,
         "rawNoResultProb": 0.0,
@@ -118,9 +118,6 @@ def root_info(engine: Engine, job: Job, view: View, found: Analysis) -> dict[str
         "weight": float(found.visits + 1),
         "winrate": view.winrate(found.value),
     }
-    if "NoResultValue" in job.query.include:
-        info["noResultValue"] = 0.0
-    return info
 
 
 def hashes(position: Position) -> tuple[str, str]:
@@ -130,7 +127,7 @@ def hashes(position: Position) -> tuple[str, str]:
     if stones.size == game.point_symmetries.shape[1]:
         boards = [stones[turn].tobytes() for turn in game.point_symmetries]
     state = position.state
-    more = [game.name, *(str(state[name]) for name in ("player", "rules", "komi") if name in state.dtype.names)]
+    more = [game.name, *(str(state[name]) for name in ("player", "rules", "komi") if name in (state.dtype.names or ()))]
 
     def digest(board: bytes) -> str:
         return hashlib.blake2b("|".join(more).encode() + board, digest_size=16).hexdigest().upper()

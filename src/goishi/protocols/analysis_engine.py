@@ -31,13 +31,15 @@ AT_ONCE = 8
 """... and those whose leaves share a batch."""
 LEAVES = 64
 """Of a batch, about."""
+LONE_LEAVES = 16
+"""Of one analysis, at most, unless its player has more: as quick as two threads in turn."""
 TURN = 8
 """Each so many waves are for the analyses of lower priority, so that an endless one does not hold them up."""
 CACHED_BYTES = 64 << 20
 """Of memory for what a network said."""
 IDLE_BYTES = 128 << 20
 """A pool of trees larger than this is freed when nothing is to be done."""
-RANDOM_GAMES = 512
+RANDOM_GAMES = 256
 """That tell an outlook where the evaluator does not, shared among its positions."""
 REPORT_SHARE = 4.0
 """Reports come no more often than leaves this share of the time for the search."""
@@ -78,7 +80,7 @@ class Judge:
 def by_random_games(game: Game, states: np.ndarray) -> Outlook:
     """The mean of how random games end; a few for each of many positions, many for one."""
     module: Any = game.module
-    kernels, each = game.kernels(), max(4, RANDOM_GAMES // len(states))
+    kernels, each = game.kernels(), max(2, RANDOM_GAMES // len(states))
     ends = np.repeat(states, each)
     seeds = np.random.default_rng(0).integers(1, 2**63, len(ends)).astype(np.uint64)
     kernels.finish(ends, seeds, np.zeros(len(ends), np.int32))
@@ -127,7 +129,7 @@ class Engine:
         found = players.find(player, game)
         if not isinstance(found, SearchPlayer):
             raise UsageError(f"Analysis needs a player that searches, such as net, uniform or rollout, not {player}.")
-        settings = replace(found.settings, early_stop=False, leaves=max(found.settings.leaves, 2 * AT_ONCE))
+        settings = replace(found.settings, early_stop=False, leaves=max(found.settings.leaves, LONE_LEAVES))
         if settings.mode == "gumbel":
             settings = replace(settings, mode="puct")  # it lays its visits out ahead, and an analysis may be endless
         if is_go(game):
@@ -138,6 +140,8 @@ class Engine:
         self._waves = 0
         self._bytes_a_visit = NODE.itemsize + game.State.itemsize + EDGE.itemsize * game.actions
         self._search = Search(game, self._judge, settings, trees=TREES)
+        for count in (LONE_LEAVES, LEAVES):
+            self._judge(game.start(count))  # some runtimes prepare each size of batch
         self._search.begin(0, game.start(), 2)
         while self._search.busy().any():
             self._search.wave()

@@ -331,7 +331,7 @@ def _set_rules(words: _Words, game: Game, state: np.record, warnings: list[tuple
 
 
 def _rules(given: str | dict[str, Any], module: Any) -> tuple[Any, bool]:
-    """The RuleSet of a name or of KataGo's JSON, and whether Goishi plays just that. What JSON lacks is Tromp-Taylor's."""
+    """The RuleSet of a name or of KataGo's JSON (Tromp-Taylor's but for what it says); does Goishi play just that?"""
     if isinstance(given, str):
         if given.lstrip().startswith("{"):
             try:

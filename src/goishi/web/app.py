@@ -41,6 +41,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from goishi.core.game import Game
+from goishi.core.position import Position
 from goishi.errors import GoishiError, UsageError
 from goishi.networks import store
 from goishi.players.player import Decision, Maker, Player, maker
@@ -328,10 +329,20 @@ def serve(
         timer = threading.Timer(0.5, partial(webbrowser.open, address))
         timer.daemon = True
         timer.start()
+    threading.Thread(target=warm_up, args=(catalogue,), name="warm up", daemon=True).start()
     try:
         server(app).run(sockets=[listener])
     finally:
         listener.close()
+
+
+def warm_up(catalogue: Catalogue) -> None:
+    """Plays one move of the game that the page opens with, so that the first visitor need not wait for the compiler."""
+    game = catalogue.games[0]
+    offer = catalogue.opponents(game)[0]
+    with contextlib.suppress(GoishiError):  # the page will tell whoever asks for it
+        player = maker(offer["levels"][offer["usual"]]["spec"], game)(0)
+        player.choose(Position.start(game), Limit(visits=50))
 
 
 class Lines(Protocol):

@@ -110,6 +110,11 @@ class Catalogue:
             raise UnknownGame(f"{spec} has no board to draw; play it in the terminal with `goishi play {spec}`.")
         self._games[game.spec] = game
 
+    @property
+    def games(self) -> list[Game]:
+        """What is on offer, in the page's order."""
+        return list(self._games.values())
+
     def find(self, spec: object) -> Game:
         """The game of a spec that a browser sent, if it is on offer. Raises UnknownGame."""
         game = self._games.get(spec) if isinstance(spec, str) else None
