@@ -315,14 +315,17 @@ def analysis(
     settings = protocol.settings_of(overrides or [])
     if websocket is None:
         protocol.serve(game, player, settings, version, not quit_)
-        protocol.leave_process()
-    from goishi.web.app import serve_lines
+    else:
+        from goishi.web.app import serve_lines
 
-    host, _, port = websocket.rpartition(":")
-    if not port.isdecimal():
-        raise UsageError(f"--websocket takes HOST:PORT, as in 127.0.0.1:8771, not {websocket!r}.")
-    hall = protocol.Hall(protocol.Analyst(game, player, settings, version))
-    serve_lines(host.strip("[]") or "127.0.0.1", int(port), hall)
+        host, colon, port = websocket.rpartition(":")
+        if not colon or not port.isdecimal():
+            raise UsageError(f"--websocket takes HOST:PORT, as in 127.0.0.1:8771, not {websocket!r}.")
+        serve_lines(
+            host.strip("[]"),
+            int(port),
+            lambda: protocol.Hall(protocol.Analyst(game, player, settings, version)),
+        )
     protocol.leave_process()
 
 

@@ -312,6 +312,9 @@ def serve(
     complain(READY)
     with contextlib.suppress(Gone):
         hall.run(wait)
+    if out is None:
+        with contextlib.suppress(OSError):
+            sink.close()
 
 
 def leave_process() -> NoReturn:

@@ -387,17 +387,18 @@ def create_lines_app(lines: Lines, hosts: tuple[str, ...] | None = None) -> Star
     return Starlette(routes=routes, middleware=[Middleware(Guard, hosts=hosts)])
 
 
-def serve_lines(host: str, port: int, lines: Lines) -> None:
+def serve_lines(host: str, port: int, load: Callable[[], Lines]) -> None:
     """Serves a program that speaks lines until Ctrl-C. Port 0 takes a free one; the address is told on stderr.
 
-    Raises GoishiError when it cannot listen.
+    `load` makes the program, for which whoever connects already waits. Raises GoishiError when it cannot listen.
     """
     listener = listen(host, port)
     own = host in LOOPBACK or host.startswith("127.")
     shown = f"[{host}]" if ":" in host else host
-    threading.Thread(target=lines.run, name="lines", daemon=True).start()
-    print(f"Ready at ws://{shown}:{listener.getsockname()[1]}; Ctrl-C ends it.", file=sys.stderr, flush=True)
     try:
+        lines = load()
+        threading.Thread(target=lines.run, name="lines", daemon=True).start()
+        print(f"Ready at ws://{shown}:{listener.getsockname()[1]}; Ctrl-C ends it.", file=sys.stderr, flush=True)
         server(create_lines_app(lines, (*LOOPBACK, host) if own else None), LARGEST_LINES).run(sockets=[listener])
     finally:
         listener.close()
