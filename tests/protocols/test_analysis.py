@@ -729,7 +729,18 @@ needs_katrain = [
     ),
 ]
 DRIVER = Path(__file__).parent / "katrain_driver.py"
-STRATEGIES = ["ai:default", "ai:policy", "ai:p:weighted", "ai:p:territory", "ai:simple", "ai:settle"]
+STRATEGIES = [
+    "default",
+    "policy",
+    "scoreloss",
+    "jigo",
+    "simple",
+    "territory",
+    "p:weighted",
+    "p:pick",
+    "p:local",
+    "p:rank",
+]
 
 
 class TestKaTrain:
@@ -741,16 +752,16 @@ class TestKaTrain:
         return done.stdout
 
     def test_plays_over_standard_streams(self):
-        said = self.drive("--engine", "exec " + " ".join(WORDS), "--ai", *STRATEGIES)
-        assert all(strategy in said for strategy in STRATEGIES)
+        said = self.drive("--engine", "exec " + " ".join(WORDS), "--ai", *(f"ai:{name}" for name in STRATEGIES))
+        assert all(f"ai:{name} " in said for name in STRATEGIES)
 
     def test_takes_goishi_for_katago(self, tmp_path):
         self.drive("--engine", f"exec {' '.join(WORDS)} -model a -config b -override-config homeDataDir=c")
 
     def test_plays_over_a_websocket(self):
         with websocket_server(port := free_port()):
-            said = self.drive("--url", f"ws://127.0.0.1:{port}", "--ai", *STRATEGIES)
-        assert all(strategy in said for strategy in STRATEGIES)
+            said = self.drive("--url", f"ws://127.0.0.1:{port}", "--ai", *(f"ai:{name}" for name in STRATEGIES))
+        assert all(f"ai:{name} " in said for name in STRATEGIES)
 
     def test_comes_back_to_a_server_that_was_killed_in_the_middle(self):
         port = free_port()
