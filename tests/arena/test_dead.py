@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from goishi.arena.dead import dead_stones, ownership
+from goishi.arena.dead import dead_stones, judged_ownership, ownership
 from goishi.core import registry
 from goishi.errors import UsageError
+from goishi.networks.evaluator import Outlook, uniform
 
 DATA = Path("../shared/data/rules")
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the data folder ../shared/data/rules is not there")
@@ -125,6 +126,23 @@ def test_stones_in_the_others_territory_are_dead_unless_all_live_by_the_rules():
 def test_a_network_may_say_who_owns_what():
     game, state = arranged(corner())
     assert not dead_stones(game, state, owners=np.array(corner(), np.float32)).any()
+
+
+def test_an_evaluators_ownership_is_turned_to_the_first_players():
+    game, state = arranged(corner())
+
+    class Knows:
+        def __call__(self, states):
+            raise AssertionError("only the outlook is asked for")
+
+        def outlook(self, states):
+            assert not states["passes"].any()  # the game goes on
+            own = states["board"].reshape(len(states), -1) * states["player"][:, None] * np.float32(0.5)
+            return Outlook(own, np.zeros(len(states), np.float32))
+
+    found = judged_ownership(game, state, Knows())
+    assert np.array_equal(found, corner() * np.float32(0.5))
+    assert judged_ownership(game, state, uniform(game)) is None
 
 
 def test_ownership_is_repeatable_and_the_other_sides_after_colors_are_swapped():

@@ -274,6 +274,10 @@ def draw(state, random):
 def owners(state, owners):
     for point in range(9):
         owners[point] = state.board[point // 3, point % 3]
+
+
+def lead(state):
+    return state.board.sum() + 0.5
 """
 
 
@@ -284,6 +288,7 @@ def owners(state, owners):
         ("            return action", "            return 8 - action", "draw gives what is not legal"),
         ("owners[point] = state", "owners[point] = 2 * state", "owners"),
         ("        owners[point]", "        state.stones = 0\n        owners[point]", "owners changes the record"),
+        ("board.sum() + 0.5", "board.sum() + 1e999", "lead is no number of points"),
     ],
 )
 def test_the_optional_rules_are_checked_too(tmp_path, old, new, expected):

@@ -34,6 +34,9 @@ def make_lively(architecture: dict, game: Game):
     for head in (module.policy_out, module.value_out) if tanh else (module.policy.out, module.value.out):
         torch.nn.init.normal_(head.weight, std=2 / head.weight[0].numel() ** 0.5)
         torch.nn.init.normal_(head.bias, std=0.2)
+    if module.owners is not None:
+        for head in (module.owners.out, module.owners.score_out):
+            torch.nn.init.normal_(head.weight, std=1 / head.weight[0].numel() ** 0.5)
     return module
 
 

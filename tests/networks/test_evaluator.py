@@ -276,3 +276,33 @@ def test_a_failure_reaches_every_caller_and_the_next_call_works(played):
     assert caught == ["out of order"] * 4
     fail.clear()
     same(merged(states), Counting()(states))
+
+
+# Ownership and score --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 300])
+def test_the_outlook_is_what_the_network_tells_of_each_position(make_model, played, count):
+    judge = open_evaluator(make_model, "go:size=5")
+    states = played(judge.game, 300)
+    planes = np.zeros((256, *judge.game.planes), np.float32)
+    judge.game.kernels().encode(states[:256], planes)
+    ownership, score = judge.outlook(states[:count])
+    assert (ownership.shape, score.shape) == ((count, 25), (count,))
+    assert np.abs(ownership).max(initial=0) <= 1
+    expected = judge.runtime.outlook().run(planes)
+    same((ownership[:256], score[:256]), [array[:count] for array in expected], 1e-4)
+
+
+def test_wrappers_pass_the_outlook_on(make_model, played):
+    judge = open_evaluator(make_model, "go:size=5")
+    states = played(judge.game, 4)
+    for wrapped in (evaluator.cached(judge, 10), evaluator.shared(judge, 0.01)):
+        same(evaluator.outlook(wrapped, states), judge.outlook(states))
+
+
+def test_evaluators_that_know_no_owners_have_no_outlook(make_model):
+    judge = open_evaluator(make_model, "tictactoe")
+    game = judge.game
+    for one in (judge, evaluator.uniform(game), Counting(), evaluator.cached(Counting(), 5)):
+        assert evaluator.outlook(one, game.start(2)) is None

@@ -135,6 +135,37 @@ def test_to_onnx_and_back_changes_no_bit(lively, spec, preset):
             assert torch.equal(ours, theirs)
 
 
+def test_networks_of_go_tell_ownership_and_score_too(lively):
+    game = registry.find("go:size=5")
+    module = lively(network.PRESETS["tiny"], game)
+    logits, outcome, ownership, score = module(torch.rand(3, *game.planes))
+    assert (logits.shape, outcome.shape, ownership.shape, score.shape) == ((3, 26), (3, 3), (3, 25), (3,))
+    content = network.to_onnx(module, game, {})
+    assert store.parse(content)[1].heads == ("policy", "value", "outcome", "ownership", "score")
+    again = network.from_onnx(content, game).eval()
+    planes = torch.rand(3, *game.planes)
+    assert all(torch.equal(a, b) for a, b in zip(module(planes), again(planes), strict=True))
+    large = registry.find("go:size=9")
+    assert network.from_onnx(content, large)(torch.rand(2, *large.planes))[2].shape == (2, 81)
+
+
+def test_a_model_of_go_without_these_heads_stays_without_them(lively):
+    game = registry.find("go:size=5")
+    content = network.to_onnx(network.build(network.PRESETS["tiny"], game, owners=False), game, {})
+    proto, model = store.parse(content)
+    for prop in [prop for prop in proto.metadata_props if prop.key == "goishi.heads"]:
+        proto.metadata_props.remove(prop)  # as before models told their heads
+    assert "ownership" not in model.heads
+    assert network.from_onnx(proto.SerializeToString(), game).owners is None
+
+
+def test_games_that_know_no_owners_have_no_heads_for_them():
+    game = registry.find("tictactoe")
+    assert network.build(network.PRESETS["tiny"], game).owners is None
+    assert network.build(network.PRESETS["tiny"], game, owners=True).owners is None
+    assert network.build(network.PRESETS["thesis"], registry.find("go:size=5")).owners is None
+
+
 def test_a_training_step_in_bf16_is_finite_and_lowers_the_loss():
     game = registry.find("tictactoe")
     torch.manual_seed(1)

@@ -87,6 +87,43 @@ def test_the_board_scale_follows_the_board(make_model):
 
 
 @pytest.mark.parametrize("name", HERE)
+def test_runtimes_agree_on_ownership_and_score(make_model, name):
+    import torch
+
+    content = make_model("go:size=9", network.PRESETS["tiny"])
+    for spec in ("go:size=9", "go:size=5"):
+        game = registry.find(spec)
+        planes = some_planes(game, 8)
+        opened = runtime.open_runtime(content, game, name, "f32")
+        outlook = opened.outlook()
+        with torch.no_grad():
+            judged = network.from_onnx(content, game).eval()(torch.from_numpy(planes))
+        expected = torch.tanh(judged[2]).numpy(), judged[3].numpy() * network.SCORE_SCALE
+        assert outlook is opened.outlook()  # opened once
+        for ours, theirs in zip(outlook.run(planes), expected, strict=True):
+            assert ours.dtype == np.float32
+            assert np.ptp(theirs) > 0.1
+            np.testing.assert_allclose(ours, theirs, atol=1e-4, rtol=1e-5)
+        np.testing.assert_allclose(opened.run(planes)[0], judged[0].numpy(), atol=1e-4)
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_models_without_these_heads_have_no_outlook(make_model, name):
+    game = registry.find("tictactoe")
+    assert runtime.open_runtime(make_model("tictactoe"), game, name, "f32").outlook() is None
+
+
+def test_what_a_search_does_not_ask_for_is_not_computed(make_model):
+    proto, _ = store.parse(make_model("go:size=9", network.PRESETS["tiny"]))
+    judges, tells = runtime.only(proto, runtime.JUDGMENT), runtime.only(proto, runtime.OUTLOOK)
+    assert not [node.name for node in judges.graph.node if "owners" in node.name]
+    assert not [tensor.name for tensor in judges.graph.initializer if "owners" in tensor.name]
+    assert not [node.name for node in tells.graph.node if node.name.startswith(("policy", "value"))]
+    both = {node.name for part in (judges, tells) for node in part.graph.node}
+    assert both == {node.name for node in proto.graph.node}
+
+
+@pytest.mark.parametrize("name", HERE)
 def test_every_batch_size_gives_the_same_answers(make_model, name):
     game = registry.find("tictactoe")
     opened = runtime.open_runtime(make_model("tictactoe"), game, name, "f32")

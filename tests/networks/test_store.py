@@ -197,9 +197,10 @@ def test_a_huge_file_is_refused_before_it_is_read(model, monkeypatch):
         ("gomoku:size=9", "gomoku:size=9,row=5"),
         ("gomoku:size=9,row=4", "gomoku:columns=7,rows=6,row=4"),
         ("othello", "othello:size=6"),
+        ("go:size=9", "go:size=13,komi=6.5,rules=japanese,ko=simple,handicap=4"),
     ],
 )
-def test_a_model_may_play_another_size(make_model, trained, asked):
+def test_a_model_may_play_another_size_and_what_it_sees_of_the_rules(make_model, trained, asked):
     store.check(store.parse(make_model(trained))[1], registry.find(asked))
 
 

@@ -49,3 +49,38 @@ def test_rollout_search_finds_a_win_and_a_defence():
         result = search.run(Position.after(game, played).states, Limit(visits=2000))[0]
         assert result.best == best
         check_tree(search)
+
+
+def test_the_outlook_tells_who_owns_what_as_the_player_to_move_sees_it():
+    game = registry.find("go:size=9")
+    states = np.repeat(game.start(), 2)
+    for state, player in zip(states, (1, -1), strict=True):
+        stones = np.zeros((9, 9), np.int8)
+        stones[:, 4], stones[:, 5] = 1, -1  # Black has the larger part
+        game.module.arrange(state, stones, player)
+    ownership, score = rollouts(game).outlook(states)
+    assert (ownership.shape, score.shape) == ((2, 81), (2,))
+    assert ownership.dtype == score.dtype == np.float32
+    left = ownership.reshape(2, 9, 9)[:, :, :4].mean((1, 2))
+    assert left[0] > 0.2 > -0.2 > left[1]
+    area = ownership.sum(1) + np.array([-7.5, 7.5])
+    assert score == pytest.approx(area, abs=0.01)
+
+
+def test_the_outlook_is_the_same_whatever_was_asked_before():
+    game = registry.find("go:size=9")
+    states = game.start()
+    evaluator = rollouts(game, seed=3)
+    first = evaluator.outlook(states)
+    evaluator(np.repeat(states, 20))
+    again = evaluator.outlook(states)
+    assert np.array_equal(first.ownership, again.ownership)
+    assert first.score[0] == again.score[0] != rollouts(game, seed=4).outlook(states).score[0]
+    several = evaluator.outlook(np.repeat(states, 3))
+    assert (several.ownership.shape, several.score.shape) == ((3, 81), (3,))
+    assert evaluator.outlook(states[:0]).ownership.shape == (0, 81)
+
+
+def test_a_game_without_owners_has_no_outlook():
+    game = registry.find("tictactoe")
+    assert rollouts(game).outlook(game.start()) is None

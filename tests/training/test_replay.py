@@ -1,10 +1,14 @@
 """Samples on disk and in memory."""
 
+import json
+import struct
+import zlib
+
 import numpy as np
 import pytest
 
 from goishi.core import registry
-from goishi.training.replay import MAGIC, Replay, SampleFile, pack, read_games, window_size
+from goishi.training.replay import MAGIC, Replay, SampleFile, pack, read_games, unpack, window_size
 from goishi.training.selfplay import PlayedGame
 
 
@@ -35,6 +39,50 @@ def test_a_game_comes_back_from_disk_as_it_was(game, tmp_path):
     games = list(read_games(tmp_path / "a.games", game))
     assert [g.score for g in games] == [1.0, -1.0, 0.0]
     assert same(games[0], played(game))
+
+
+def played_go(lead=-3.5):
+    game = registry.find("go:size=5")
+    states = game.start(3)
+    states["player"] = 1, -1, 1
+    owners = np.arange(25, dtype=np.int8) % 3 - 1
+    policies, floats = np.zeros((3, 26), np.float16), np.ones(3, np.float32)
+    return game, PlayedGame(
+        (4, 0, 8), -1.0, 0, False, False, False, states, policies, floats, floats, owners, lead, True
+    )
+
+
+def test_owners_and_score_come_back_from_disk_and_into_the_replay_as_the_rows_player_sees_them(tmp_path):
+    game, played = played_go()
+    file = SampleFile(tmp_path / "a.games")
+    file.add(played)
+    file.close()
+    (read,) = read_games(tmp_path / "a.games", game)
+    assert same(read, played)
+    replay = Replay(game, 4)
+    replay.add(read)
+    assert np.array_equal(replay.owners[:3], [played.owners, -played.owners, played.owners])
+    assert replay.leads[:3].tolist() == [-3.5, 3.5, -3.5]
+
+
+def test_games_without_owners_leave_none_of_those_that_lay_there_before():
+    game, played = played_go()
+    replay = Replay(game, 3)
+    replay.add(played)
+    replay.add(played._replace(owners=None, lead=None))
+    assert np.isnan(replay.leads).all()
+    assert not replay.owners.any()
+
+
+def test_samples_of_a_version_that_knew_no_owners_are_read():
+    game, played = played_go()
+    plain = played._replace(owners=None, lead=None, varied=False)
+    facts = {name: getattr(plain, name) for name in ("actions", "score", "opening", "resigned", "wrong", "right")} | {
+        "rows": 3
+    }
+    text = json.dumps(facts).encode()
+    arrays = b"".join(array.tobytes() for array in (plain.states, plain.policies, plain.results, plain.values))
+    assert same(unpack(zlib.compress(struct.pack("<I", len(text)) + text + arrays), game), plain)
 
 
 def test_every_cut_of_a_file_keeps_the_games_before_it_and_can_be_gone_on_with(game, tmp_path):

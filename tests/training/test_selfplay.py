@@ -89,16 +89,19 @@ class Judge:
         return np.zeros((len(states), self.actions), np.float32), np.full(len(states), -0.99, np.float32)
 
 
+class Turned(Judge):
+    """The first player is always lost."""
+
+    def __call__(self, states):
+        logits, values = super().__call__(states)
+        return logits, np.where(states["player"] == 1, values, -values)
+
+
 def test_lost_sides_resign_and_some_play_on_to_measure_the_mistakes():
     game = registry.find("connect4")
     # Seen by its parent, a child of a lost player is won; so only a search of one visit stays with the judge's word.
     search = LearningSearch(visits=2)
     games = Games(random_share=0, policy_plies=0, resign=0.3, resign_turns=1, play_on=0.5)
-
-    class Turned(Judge):
-        def __call__(self, states):
-            logits, values = super().__call__(states)
-            return logits, np.where(states["player"] == 1, values, -values)
 
     _, finished = play("connect4", count=60, search=search, games=games, evaluator=Turned(game))
     resigned = [g for g in finished if g.resigned]
@@ -113,3 +116,76 @@ def test_nobody_resigns_unless_asked_to():
     game = registry.find("connect4")
     _, finished = play("connect4", games=replace(Games(), resign=0.0), evaluator=Judge(game))
     assert not any(g.resigned or g.wrong or g.right for g in finished)
+
+
+def end_of(game, one):
+    """The last position of a game that began by the spec's rules."""
+    return Position.after(game, one.actions)
+
+
+def test_games_of_go_tell_their_owners_and_score_at_the_end():
+    game, finished = play("go:size=5", games=Games(varied_share=0))
+    for one in finished:
+        last = end_of(game, one)
+        assert last.over
+        assert one.lead == game.module.margin(last.state)
+        assert np.sign(one.lead) == one.score
+        owners = game.module.territory(last.stones, np.zeros((5, 5), np.bool_))
+        assert np.array_equal(one.owners, owners.ravel())
+    assert not any(one.varied for one in finished)
+
+
+def test_resigned_games_do_not_tell_whose_the_points_would_have_been():
+    game = registry.find("go:size=5")
+    games = Games(resign=0.3, resign_turns=1, play_on=0.5, varied_share=0)
+    _, finished = play("go:size=5", games=games, search=LearningSearch(visits=4), evaluator=Turned(game))
+    assert any(one.resigned for one in finished)
+    assert all((one.owners is None) == (one.lead is None) == one.resigned for one in finished)
+
+
+def test_some_games_of_go_have_other_komi_and_rules():
+    _, finished = play("go:size=5", count=40, games=Games(varied_share=0.5))
+    varied = [one for one in finished if one.varied]
+    assert 8 < len(varied) < 32
+    assert all(set(one.states["komi"].tolist()) == {15} for one in finished if not one.varied)
+    assert len({int(one.states["komi"][0]) for one in varied if len(one.states)}) > 5
+    assert len({int(one.states["rules"][0]) for one in varied if len(one.states)}) > 3
+
+
+class Passer:
+    """Nothing is better than a pass."""
+
+    def __init__(self, game):
+        self.actions = game.actions
+
+    def __call__(self, states):
+        logits = np.zeros((len(states), self.actions), np.float32)
+        logits[:, -1] = 20
+        return logits, np.zeros(len(states), np.float32)
+
+
+def test_nobody_passes_early_except_to_win():
+    game = registry.find("go:size=5")
+    games = Games(varied_share=0, random_share=0.3, first_pass=0.5)
+    _, finished = play("go:size=5", count=40, games=games, search=LearningSearch(visits=4), evaluator=Passer(game))
+    for one in finished:
+        early = [ply for ply, action in enumerate(one.actions[:12]) if action == 25]
+        assert all(ply == len(one.actions) - 1 for ply in early)
+    _, free = play("go:size=5", count=40, games=replace(games, first_pass=0), evaluator=Passer(game))
+    assert any(len(one.actions) < 12 for one in free)
+
+
+def test_decided_games_go_on_with_cheap_moves():
+    game = registry.find("go:size=5")
+
+    class Sure(Judge):
+        def __call__(self, states):
+            logits, _ = super().__call__(states)
+            return logits, 0.99 * states["player"].astype(np.float32)
+
+    games = Games(varied_share=0, random_share=0, policy_plies=0)
+    sure = play("go:size=5", games=games, search=LearningSearch(visits=4, clear=0.9), evaluator=Sure(game))[1]
+    plain = play("go:size=5", games=games, search=LearningSearch(visits=4), evaluator=Sure(game))[1]
+    assert all(len(one.results) == len(one.actions) for one in plain)
+    late = sum(len(one.actions) - 4 for one in sure)
+    assert sum(len(one.results) - 4 for one in sure) < 0.25 * late

@@ -1,15 +1,14 @@
 """Which stones of a finished game of Go are dead, judged by random games from there.
 
-Shapes: B random games, R C rows and columns.
+Shapes: R C rows and columns.
 """
 
 import numpy as np
 
 from goishi.core.game import Game
 from goishi.errors import UsageError
-
-PLAYOUTS = 512
-"""Random games of an estimate: about a quarter of a second on 19x19."""
+from goishi.networks.evaluator import Evaluator, outlook
+from goishi.search.rollout import PLAYOUTS, random_ends
 
 
 def ownership(game: Game, state: np.record, playouts: int = PLAYOUTS, seed: int = 0) -> np.ndarray:
@@ -17,19 +16,30 @@ def ownership(game: Game, state: np.record, playouts: int = PLAYOUTS, seed: int 
 
     In every other game the other side begins. Raises UsageError where the game does not know owners.
     """
-    kernels = game.kernels()
-    if kernels.owners is None or not hasattr(game.module, "resume"):
+    return random_ends(game, _resumed(game, state), playouts, seed)[0].reshape(game.planes[1:])
+
+
+def judged_ownership(game: Game, state: np.record, evaluator: Evaluator) -> np.ndarray | None:
+    """As `ownership`, told by an evaluator such as a network with this head; None by one that does not know.
+
+    The mean of what it expects with either side to move. Raises UsageError as `ownership` does.
+    """
+    states = _resumed(game, state)
+    expected = outlook(evaluator, states)
+    if expected is None:
+        return None
+    return (expected.ownership * states["player"][:, None]).mean(axis=0, dtype=np.float32).reshape(game.planes[1:])
+
+
+def _resumed(game: Game, state: np.record) -> np.ndarray:
+    """State[2]: the game goes on, with the first player to move and with the second."""
+    if game.kernels().owners is None or not hasattr(game.module, "resume"):
         raise UsageError(f"{game.spec} has no territory; ownership is for Go.")
-    states = np.zeros(playouts, game.State)
+    states = np.zeros(2, game.State)
     states[:] = state
-    for player in (1, -1):
-        game.module.resume(first := states[(1 - player) // 2], player)
-        states[(1 - player) // 2 :: 2] = first
-    seeds = np.random.default_rng(seed).integers(1, 2**63, playouts).astype(np.uint64)
-    kernels.finish(states, seeds, np.zeros(playouts, np.int32))
-    owners = np.zeros((playouts, game.planes[1] * game.planes[2]), np.int8)
-    kernels.owners(states, owners)
-    return owners.mean(axis=0, dtype=np.float32).reshape(game.planes[1:])
+    for one, player in zip(states, (1, -1), strict=True):
+        game.module.resume(one, player)
+    return states
 
 
 def dead_stones(game: Game, state: np.record, owners: np.ndarray | None = None, seed: int = 0) -> np.ndarray:

@@ -410,11 +410,16 @@ def _extras(trial: Trial) -> str | None:
                 if not 0 <= drawn < trial.game.actions or not walk.masks[move][drawn]:
                     raise Broken(f"draw gives what is not legal, {drawn}, {where}.")
                 _unchanged("draw", states, walk.states[move], where)
-            if kernels.owners:
+            if kernels.owners and kernels.leads:
                 plain, compiled = np.zeros((1, points), np.int8), np.zeros((1, points), np.int8)
                 module.owners(states[0], plain[0])
                 _unchanged("owners", states, walk.states[move], where)
                 kernels.owners(states, compiled)
+                lead, plain_lead = np.zeros(1, np.float32), float(module.lead(states[0]))
+                _unchanged("lead", states, walk.states[move], where)
+                kernels.leads(states, lead)
+                if not np.isfinite(lead[0]) or lead[0] != np.float32(plain_lead):
+                    raise Broken(f"lead is no number of points, or differs when compiled, {where}.")
                 if np.abs(plain).max() > 1 or not np.array_equal(plain, compiled):
                     raise Broken(f"owners gives what is not +1, 0 or -1, or differs when compiled, {where}.")
             if kernels.keys:

@@ -9,11 +9,15 @@ A game's file defines `State` (a list of NumPy fields with at least `player`), `
     encode(state, planes)   sets what a network sees; planes comes all zero
 and may define `setup(**parameters)`, which sets the names above for the parameters of a spec.
 `score` may be asked of a position that is not over; what it answers there is not used.
+`shown` may name the parameters of `setup` that a network sees in its planes: it may play with others than it learned.
 
 A file may define more, which the games without it do without:
     draw(state, random)     a random legal action of a game that is not over; random is 64 random bits. Random games
                             are played by it instead of by any legal action: faster, or not quite senseless
     owners(state, owners)   sets whose each point is, +1, -1 or 0, as the board stands; owners is int8[P]
+    lead(state)             by how many points the first player is ahead as the board stands; goes with owners
+    vary(state, rng)        gives a first position other rules, as some games of self-play have them; rng is a NumPy
+                            Generator, and this is never compiled
     key(state)              what names a position that the rules forbid to recur, as uint64; 0 for one that may recur
     forbid(state, action)   hears that an action would lead to a position that was there before, and notes it in the
                             record, where `legal` heeds it and `play` forgets it. Position calls it: it knows the whole
@@ -37,7 +41,7 @@ from goishi.core.compiled import identity, inner, kernel
 from goishi.errors import BadGame
 
 RULES = ("start", "legal", "play", "over", "score", "encode")
-EXTRAS = ("draw", "owners", "key")
+EXTRAS = ("draw", "owners", "lead", "key")
 
 
 class Kernels(NamedTuple):
@@ -59,6 +63,8 @@ class Kernels(NamedTuple):
     """(states[B], seeds uint64[B], moves int32[B]): the same, but each state stays as its game ended; its moves."""
     owners: Callable[[np.ndarray, np.ndarray], None] | None = None
     """(states[B], owners int8[B, P]): whose each point is; None where the game's file does not tell."""
+    leads: Callable[[np.ndarray, np.ndarray], None] | None = None
+    """(states[B], leads float32[B]): the first player's points less the second's; None where owners is."""
     keys: Callable[[np.ndarray, np.ndarray], None] | None = None
     """(states[B], keys uint64[B]): what may not recur; None where everything may."""
 
@@ -89,6 +95,8 @@ class Game:
                     raise BadGame(f"{self.name}: {rule} must be a function; see docs/new-game.md.")
             if hasattr(module, "key") != hasattr(module, "forbid"):
                 raise BadGame(f"{self.name}: key and forbid go together; see docs/new-game.md.")
+            if hasattr(module, "owners") != hasattr(module, "lead"):
+                raise BadGame(f"{self.name}: owners and lead go together; see docs/new-game.md.")
         except AttributeError as error:
             raise BadGame(f"{self.name}: the game's file lacks {error.name!r}; see docs/new-game.md.") from None
         except (TypeError, ValueError) as error:
@@ -244,6 +252,7 @@ def make_kernels(rules: dict[str, Any], actions: int, key: str | None) -> tuple[
     rule_over, rule_score, rule_encode = rules["over"], rules["score"], rules["encode"]
     rule_draw: Any = rules.get("draw")
     rule_owners: Any = rules.get("owners")
+    rule_lead: Any = rules.get("lead")
     rule_key: Any = rules.get("key")
 
     def play(states, parents, played, children):
@@ -322,10 +331,14 @@ def make_kernels(rules: dict[str, Any], actions: int, key: str | None) -> tuple[
         for i in range(len(states)):
             rule_owners(states[i], owners[i])
 
+    def leads(states, leads):
+        for i in range(len(states)):
+            leads[i] = rule_lead(states[i])
+
     def keys(states, keys):
         for i in range(len(states)):
             keys[i] = rule_key(states[i])
 
     functions: list[Any] = [play, look, encode, rollout, finish]
-    functions += [owners if rule_owners else None, keys if rule_key else None]
+    functions += [owners if rule_owners else None, leads if rule_lead else None, keys if rule_key else None]
     return tuple(kernel(function, key) if key and function else function for function in functions)

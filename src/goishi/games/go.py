@@ -206,8 +206,13 @@ def over(state):
 
 
 def score(state):
-    twice = 2 * (points(state, np.zeros((ROWS, COLUMNS), np.bool_)) - bonus(state)) - int(state.komi)
-    return int(twice > 0) - int(twice < 0)
+    ahead = lead(state)
+    return int(ahead > 0) - int(ahead < 0)
+
+
+def lead(state):
+    """Black's points less White's, komi and bonus counted, with every stone on the board alive."""
+    return points(state, np.zeros((ROWS, COLUMNS), np.bool_)) - bonus(state) - state.komi / 2
 
 
 def encode(state, planes):
@@ -526,6 +531,20 @@ def bonus(state):
 
 
 # ------------------------------------------------------------------ for setup and programs; never compiled
+
+shown = ("komi", "rules", "ko", "suicide", "scoring", "bonus", "handicap")
+
+
+def vary(state, rng):
+    """Gives a first position other komi, most often near and sometimes far, and other rules of ko, suicide and scoring.
+
+    Territory is rare: with every stone alive it is not quite what people play.
+    """
+    state.komi = HALF_KOMI + round(2 * rng.normal(0, 12 if rng.random() < 0.1 else 2))
+    kept = int(state.rules) & ~(SUICIDE | POSITIONAL | SITUATIONAL | TERRITORY)
+    ko = rng.choice([0, POSITIONAL, SITUATIONAL], p=[0.4, 0.4, 0.2])
+    state.rules = kept | int(ko) | SUICIDE * int(rng.random() < 0.5) | TERRITORY * int(rng.random() < 0.2)
+    state.window[0] = key(state)
 
 
 def resume(state, player):

@@ -5,7 +5,7 @@ Shapes: B positions, A actions, C H W planes, P = H W points, S symmetries.
 
 import threading
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,14 +17,29 @@ from goishi.networks import store
 Symmetry = Literal["none", "random", "average"]
 
 
+class Outlook(NamedTuple):
+    """What is expected of a game's end, as the player to move sees it."""
+
+    ownership: np.ndarray
+    """float32[B, P] in [-1, 1]: whose each point will be."""
+    score: np.ndarray
+    """float32[B]: by how many points this player will be ahead, komi counted."""
+
+
 class Evaluator(Protocol):
-    """Judges many positions at once."""
+    """Judges many positions at once. It may have a method `outlook` besides, which the function of this name asks."""
 
     def __call__(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Logits float32[B, A] and values float32[B] in [-1, 1], as the player to move sees them, of State[B].
 
         The logits of illegal actions mean nothing: the caller masks them. The arrays are the caller's own.
         """
+
+
+def outlook(evaluator: Evaluator, states: np.ndarray) -> Outlook | None:
+    """Who will own what in State[B], and the score; None where the evaluator does not tell."""
+    ask = getattr(evaluator, "outlook", None)
+    return ask(states) if ask is not None else None
 
 
 class Uniform:
@@ -46,7 +61,7 @@ class NetworkEvaluator:
     """A game and a runtime: encodes positions and runs them in batches of the sizes that the runtime has.
 
     `symmetry`: `none`; `random`, a random one of the board's symmetries for each position; `average`, the mean of
-    logits and values over all of them. Callable from several threads, one at a time.
+    logits and values over all of them; `outlook` uses none. Callable from several threads, one at a time.
     """
 
     def __init__(
@@ -77,6 +92,18 @@ class NetworkEvaluator:
         parts = [self._batch(states[begin : begin + largest]) for begin in range(0, total, largest)]
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
+    def outlook(self, states: np.ndarray) -> Outlook | None:
+        """Ownership and score of State[B]; None where the model has no heads for them."""
+        runtime = self.runtime.outlook()
+        if runtime is None:
+            return None
+        _, rows, columns = self.game.planes
+        found = Outlook(np.zeros((len(states), rows * columns), np.float32), np.zeros(len(states), np.float32))
+        for begin in range(0, len(states), runtime.sizes[-1]):
+            part = slice(begin, begin + runtime.sizes[-1])
+            found.ownership[part], found.score[part] = self._plain(runtime, states[part])
+        return found
+
     def beside(self, count: int) -> "list[NetworkEvaluator]":
         """The same network for so many threads at once, each with its part of the cores; empty where one batch at a
         time is as fast."""
@@ -93,14 +120,12 @@ class NetworkEvaluator:
         count = len(states)
         if not count:
             return np.zeros((0, self.game.actions), np.float32), np.zeros(0, np.float32)
+        if self.symmetry == "none":
+            return self._plain(self.runtime, states)
         runtime = self.runtime
         size = next(size for size in runtime.sizes if size >= count)
         with runtime.lock:
             buffer = runtime.buffer(size)
-            if self.symmetry == "none":
-                self._encode(states, buffer[:count])
-                logits, values = runtime.run(buffer)
-                return logits[:count].copy(), values[:count].copy()
             raw = self._scratch[:count]
             self._encode(states, raw)
             if self.symmetry == "random":
@@ -116,6 +141,16 @@ class NetworkEvaluator:
                 logits += turned[:count, self._ungather[one]]
                 values += judged[:count]
             return logits / np.float32(len(self._gather)), values / np.float32(len(self._gather))
+
+    def _plain(self, runtime: runtimes.Runtime, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What a runtime answers to positions that fit into one batch, as they are."""
+        count = len(states)
+        size = next(size for size in runtime.sizes if size >= count)
+        with runtime.lock:
+            buffer = runtime.buffer(size)
+            self._encode(states, buffer[:count])
+            many, one = runtime.run(buffer)
+            return many[:count].copy(), one[:count].copy()
 
     def _turn(self, raw: np.ndarray, drawn: np.ndarray, buffer: np.ndarray) -> None:
         """buffer[i] = raw[i] moved by symmetry drawn[i]."""
@@ -187,6 +222,10 @@ class Cached:
                 self._logits[slot], self._values[slot] = judged[i], judged_values[i]
         return logits, values
 
+    def outlook(self, states: np.ndarray) -> Outlook | None:
+        """As the evaluator tells it; it is not remembered."""
+        return outlook(self._evaluator, states)
+
     def _room(self, key: bytes) -> int:
         """A free slot for a key."""
         if len(self._keys) < self._entries:
@@ -232,6 +271,10 @@ class Shared:
         if not request.done:
             self._lead()
         return request.take()
+
+    def outlook(self, states: np.ndarray) -> Outlook | None:
+        """As the evaluator tells it, without waiting for others."""
+        return outlook(self._evaluator, states)
 
     def _lead(self) -> None:
         """Evaluates for all who wait, the caller among them."""

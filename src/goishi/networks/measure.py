@@ -38,7 +38,7 @@ def network(
     game = registry.find(game_spec)
     content = model_bytes(network, game)
     proto, model = store.parse(content)
-    gflop = 2e-9 * products(proto, game, model)
+    gflop = 2e-9 * products(runtimes.only(proto, runtimes.JUDGMENT), game, model)
     rows: list[dict[str, Any]] = []
     works: list[Callable[[], object]] = []
     yardsticks: dict[tuple[str, str], list[int]] = {}  # device and precision: which of `works`

@@ -1,6 +1,6 @@
 """Runs a model's file: OpenVINO, ONNX Runtime or Torch behind one small interface.
 
-Shapes: B positions, C H W planes, A actions.
+Shapes: B positions, C H W planes, P = H W points, A actions.
 """
 
 import copy
@@ -32,6 +32,10 @@ SIZES: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 """Batches that are compiled, each when first used; others are padded up to the next, or split."""
 NAMES = ("openvino", "onnxruntime", "torch")
 PRECISIONS = ("auto", "bf16", "f32")
+JUDGMENT = ("policy", "value")
+"""What a search asks a model for: logits float32[B, A] and values float32[B]."""
+OUTLOOK = ("ownership", "score")
+"""What some models tell besides: float32[B, P] in [-1, 1] and float32[B] points."""
 CHANNELS = 32
 """Widths that a matrix unit takes whole: AMX multiplies 32 bf16 channels at once."""
 
@@ -52,7 +56,11 @@ class Runtime(Protocol):
 
     def run(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Logits float32[B, A] and values float32[B] of planes float32[B, C, H, W]; B is one of `sizes`. The answers
-        are valid until the next call."""
+        are valid until the next call. One that `outlook` gave answers ownership float32[B, P] and score float32[B]."""
+
+    def outlook(self) -> "Runtime | None":
+        """The same model, ready to tell ownership and score instead, opened when first asked for; None where it does
+        not know them."""
 
     def beside(self, count: int) -> "Sequence[Runtime]":
         """The same model for so many threads at once, each with its part of the cores; empty where it gains nothing."""
@@ -113,11 +121,19 @@ class OpenVino:
     name = "openvino"
     sizes = SIZES
 
-    def __init__(self, proto: "onnx.ModelProto", game: Game, precision: str, threads: int = 0):
+    def __init__(
+        self,
+        proto: "onnx.ModelProto",
+        game: Game,
+        precision: str,
+        threads: int = 0,
+        outputs: tuple[str, str] = JUDGMENT,
+    ):
         self.precision = _precision(precision, processor_has_bf16())
         self.lock = threading.RLock()
-        self._game, self._threads, self._streams = game, threads or cores(), 1
-        self._model = openvino_core().read_model(widen(proto, CHANNELS).SerializeToString())
+        self.outlook = _outlook(proto, lambda: OpenVino(proto, game, precision, threads, OUTLOOK))
+        self._game, self._threads, self._streams, self._outputs = game, threads or cores(), 1, outputs
+        self._model = openvino_core().read_model(widen(only(proto, outputs), CHANNELS).SerializeToString())
         self._compiled: dict[int, Any] = {}  # by batch size
         self._compiling = threading.Lock()
         self._requests: dict[int, tuple[Any, np.ndarray, np.ndarray, np.ndarray]] = {}
@@ -150,15 +166,16 @@ class OpenVino:
             return self._compiled[size]
 
     def _at(self, size: int) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
-        """Request, planes, logits, values of one batch size; the arrays are the tensors' own memory."""
+        """Request, planes and both outputs of one batch size; the arrays are the tensors' own memory."""
         if size not in self._requests:
             ov = import_openvino()
             request = self._compile(size).create_infer_request()
             planes = np.zeros((size, *self._game.planes), np.float32)
-            logits, values = np.zeros((size, self._game.actions), np.float32), np.zeros(size, np.float32)
-            for name, array in (("planes", planes), ("policy", logits), ("value", values)):
+            each = self._game.actions if self._outputs == JUDGMENT else self._game.planes[1] * self._game.planes[2]
+            many, one = np.zeros((size, each), np.float32), np.zeros(size, np.float32)
+            for name, array in zip(("planes", *self._outputs), (planes, many, one), strict=True):
                 request.set_tensor(name, ov.Tensor(array, shared_memory=True))
-            self._requests[size] = request, planes, logits, values
+            self._requests[size] = request, planes, many, one
         return self._requests[size]
 
     def buffer(self, size: int) -> np.ndarray:
@@ -167,12 +184,12 @@ class OpenVino:
 
     def run(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         with self.lock:
-            request, buffer, logits, values = self._at(len(planes))
+            request, buffer, many, one = self._at(len(planes))
             if planes is not buffer:
                 buffer[:] = planes
             request.start_async()  # infer() has this thread compute a part, and all wait when the system delays it
             request.wait()
-        return logits, values
+        return many, one
 
 
 class OnnxRuntime:
@@ -182,18 +199,28 @@ class OnnxRuntime:
     precision = "f32"
     sizes = SIZES
 
-    def __init__(self, proto: "onnx.ModelProto", game: Game, precision: str, threads: int = 0):
+    def __init__(
+        self,
+        proto: "onnx.ModelProto",
+        game: Game,
+        precision: str,
+        threads: int = 0,
+        outputs: tuple[str, str] = JUDGMENT,
+    ):
         import onnxruntime
 
         if precision == "bf16":
             raise UsageError("The runtime onnxruntime computes in f32 only; choose openvino or torch for bf16.")
         self.lock = threading.RLock()
+        self.outlook = _outlook(proto, lambda: OnnxRuntime(proto, game, precision, threads, OUTLOOK))
+        self._outputs = list(outputs)
         onnxruntime.disable_telemetry_events()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads or cores()
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        self._session = onnxruntime.InferenceSession(proto.SerializeToString(), options, ["CPUExecutionProvider"])
+        content = only(proto, outputs).SerializeToString()
+        self._session = onnxruntime.InferenceSession(content, options, ["CPUExecutionProvider"])
         self._buffers = {size: np.zeros((size, *game.planes), np.float32) for size in self.sizes}
 
     def buffer(self, size: int) -> np.ndarray:
@@ -201,8 +228,8 @@ class OnnxRuntime:
 
     def run(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         with self.lock:
-            logits, values = self._session.run(["policy", "value"], {"planes": planes})
-        return logits, values
+            many, one = self._session.run(self._outputs, {"planes": planes})
+        return many, one
 
     def beside(self, count: int) -> "list[OnnxRuntime]":
         return []
@@ -214,12 +241,16 @@ class Torch:
     name = "torch"
     sizes = SIZES
 
-    def __init__(self, proto: "onnx.ModelProto", game: Game, precision: str, device: str):
+    def __init__(
+        self, proto: "onnx.ModelProto", game: Game, precision: str, device: str, outputs: tuple[str, str] = JUDGMENT
+    ):
         import torch
 
-        from goishi.networks.network import from_onnx
+        from goishi.networks import network
 
         self.lock = threading.RLock()
+        self.outlook = _outlook(proto, lambda: Torch(proto, game, precision, device, OUTLOOK))
+        self._outputs, self._scale = outputs, network.SCORE_SCALE
         try:
             self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         except RuntimeError:
@@ -229,7 +260,9 @@ class Torch:
             raise UsageError(f"There is no device {device!r}; torch sees {torch.cuda.device_count()} GPUs here.")
         self.precision = _precision(precision, torch.cuda.is_bf16_supported() if on_gpu else processor_has_bf16())
         self._torch = torch
-        module = from_onnx(proto.SerializeToString(), game).to(self.device)
+        module = network.from_onnx(proto.SerializeToString(), game).to(self.device)
+        if outputs == JUDGMENT:
+            module.owners = None  # what nobody asks for costs nothing
         self._module = module.to(memory_format=torch.channels_last).eval().requires_grad_(False)  # type: ignore[call-overload]
         self._buffers = {size: np.zeros((size, *game.planes), np.float32) for size in self.sizes}
 
@@ -244,17 +277,46 @@ class Torch:
             if planes is not buffer:
                 buffer[:] = planes
             tensor = torch.from_numpy(buffer).to(self.device, memory_format=torch.channels_last)
-            logits, value = self._module(tensor)
-            if self._module.value_head == "outcome":
-                outcome = torch.softmax(value.float(), 1)
-                value = outcome[:, 0] - outcome[:, 2]
-            return logits.float().cpu().numpy(), value.float().cpu().numpy()
+            many, one = self._module(tensor)[-2:]
+            if self._outputs == OUTLOOK:
+                many, one = torch.tanh(many.float()), one.float() * self._scale
+            elif self._module.value_head == "outcome":
+                outcome = torch.softmax(one.float(), 1)
+                one = outcome[:, 0] - outcome[:, 2]
+            return many.float().cpu().numpy(), one.float().cpu().numpy()
 
     def beside(self, count: int) -> "list[Torch]":
         return []
 
 
 # Making a graph fit ---------------------------------------------------------------------------------------------
+
+
+def only(proto: "onnx.ModelProto", outputs: tuple[str, str]) -> "onnx.ModelProto":
+    """The graph with these outputs, without what only others need."""
+    import onnx
+
+    needed, nodes = set(outputs), []
+    for node in reversed(proto.graph.node):
+        if needed & set(node.output):
+            needed |= set(node.input)
+            nodes.append(node)
+    part = onnx.ModelProto()
+    part.CopyFrom(proto)
+    for field, kept in (
+        (part.graph.node, nodes[::-1]),
+        (part.graph.initializer, [tensor for tensor in proto.graph.initializer if tensor.name in needed]),
+        (part.graph.output, [value for value in proto.graph.output if value.name in outputs]),
+    ):
+        del field[:]
+        field.extend(kept)
+    return part
+
+
+def _outlook(proto: "onnx.ModelProto", opened: "Callable[[], Runtime]") -> "Callable[[], Runtime | None]":
+    """Runtime.outlook: opens the model once where it has the outputs."""
+    known = {value.name for value in proto.graph.output}
+    return cache(opened) if known.issuperset(OUTLOOK) else lambda: None
 
 
 def fit(proto: "onnx.ModelProto", model: store.Model, game: Game) -> "onnx.ModelProto":
@@ -271,8 +333,9 @@ def fit(proto: "onnx.ModelProto", model: store.Model, game: Game) -> "onnx.Model
         for axis, length in zip(value.type.tensor_type.shape.dim[1:], game.planes, strict=True):
             axis.dim_value = length
     for value in fitted.graph.output:
-        if value.name == "policy":
-            value.type.tensor_type.shape.dim[1].dim_value = game.actions
+        if value.name in ("policy", "ownership"):
+            each = game.actions if value.name == "policy" else rows * columns
+            value.type.tensor_type.shape.dim[1].dim_value = each
     for tensor in fitted.graph.initializer:
         if tensor.name == store.CONSTANT + "board_scale":
             scale = np.array((np.sqrt(rows * columns) - 9) / 5, np.float32)

@@ -55,6 +55,8 @@ class Model:
     """Goishi's version that wrote it."""
     fixed_size: bool
     """Does it play on one board size only?"""
+    heads: tuple[str, ...]
+    """What it tells: `policy`, `value`, and it may be `outcome`, `ownership` and `score`."""
     metadata: dict[str, str]
     """Everything the file says, by key."""
 
@@ -164,6 +166,7 @@ def describe(proto: "onnx.ModelProto", path: Path | None) -> Model:
             rating=json.loads(metadata["rating"]) if metadata["rating"] else None,
             version=metadata["version"],
             fixed_size=metadata["sizes"] == "one",
+            heads=tuple(str(head) for head in json.loads(metadata.get("heads", '["policy", "value"]'))),
             metadata=metadata,
         )
     except (KeyError, ValueError, TypeError):
@@ -230,8 +233,9 @@ def _split(spec: str) -> tuple[str, str]:
 
 
 def rules(game: Game, parameters: str) -> dict[str, str]:
-    """What `row=5,rule=exact` says about the rules beside the board's size, with the game's defaults filled in."""
+    """What `row=5,rule=exact` says about the rules that a network does not see, with the game's defaults filled in."""
     setup = getattr(game.module, "setup", None)
     known = {key: str(p.default) for key, p in inspect.signature(setup).parameters.items()} if setup else {}
     given = dict(part.split("=", 1) for part in parameters.split(",") if "=" in part)
-    return {key: given.get(key, default) for key, default in known.items() if key not in SIZES}
+    seen = SIZES.union(getattr(game.module, "shown", ()))
+    return {key: given.get(key, default) for key, default in known.items() if key not in seen}

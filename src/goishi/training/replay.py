@@ -4,7 +4,7 @@ A file of samples is a row of frames, one a finished game: a length, a checksum,
 frame is written at once when the game ends, so a process that dies loses no finished game; a frame that is cut short or
 damaged ends the file for the reader, and the rest of the run is untouched.
 
-Shapes: R rows, A actions.
+Shapes: R rows, A actions, P points.
 """
 
 import io
@@ -35,9 +35,13 @@ def pack(game: PlayedGame) -> bytes:
         "wrong": game.wrong,
         "right": game.right,
         "rows": len(game.results),
+        "lead": game.lead,
+        "varied": game.varied,
+        "owners": 0 if game.owners is None else len(game.owners),
     }
     text = json.dumps(facts).encode()
-    arrays = (game.states, game.policies, game.results, game.values)
+    arrays = [game.states, game.policies, game.results, game.values]
+    arrays += [] if game.owners is None else [game.owners]
     body = zlib.compress(struct.pack("<I", len(text)) + text + b"".join(array.tobytes() for array in arrays), 1)
     return HEADER.pack(len(body), zlib.crc32(body)) + body
 
@@ -47,21 +51,21 @@ def unpack(body: bytes, game: Game) -> PlayedGame:
     content = zlib.decompress(body)
     (length,) = struct.unpack_from("<I", content)
     facts = json.loads(content[4 : 4 + length])
-    rows = int(facts.pop("rows"))
+    rows, points = int(facts.pop("rows")), int(facts.pop("owners", 0))  # older files know no owners
     buffer = io.BytesIO(content[4 + length :])
 
     def take(dtype: np.dtype | type, *shape: int) -> np.ndarray:
         array = np.frombuffer(buffer.read(int(np.prod(shape)) * np.dtype(dtype).itemsize), dtype)
         return array.reshape(shape)
 
-    arrays = (
-        take(game.State, rows),
-        take(np.float16, rows, game.actions),
-        take(np.float32, rows),
-        take(np.float32, rows),
-    )
     return PlayedGame(
-        tuple(facts.pop("actions")), **facts, states=arrays[0], policies=arrays[1], results=arrays[2], values=arrays[3]
+        tuple(facts.pop("actions")),
+        **facts,
+        states=take(game.State, rows),
+        policies=take(np.float16, rows, game.actions),
+        results=take(np.float32, rows),
+        values=take(np.float32, rows),
+        owners=take(np.int8, points) if points else None,
     )
 
 
@@ -124,12 +128,20 @@ class Replay:
         self.results = np.zeros(capacity, np.float32)
         self.values = np.zeros(capacity, np.float32)
         self.made = 0  # rows ever added
+        points = game.planes[1] * game.planes[2] if hasattr(game.module, "owners") else 0
+        self.owners = np.zeros((capacity, points), np.int8)  # at the game's end, +1 is the row's player; P is 0 or all
+        self.leads = np.full(capacity, np.nan, np.float32)  # points, as the row's player sees them; nan is unknown
 
     def add(self, game: PlayedGame) -> None:
         """Adds a game's rows over the oldest ones."""
         rows = (self.made + np.arange(len(game.results))) % self.capacity
         self.states[rows], self.policies[rows] = game.states, game.policies
         self.results[rows], self.values[rows] = game.results, game.values
+        self.owners[rows], self.leads[rows] = 0, np.nan
+        if self.owners.shape[1] and game.owners is not None and game.lead is not None:
+            players = game.states["player"].astype(np.int8)
+            self.owners[rows] = players[:, None] * game.owners
+            self.leads[rows] = players * game.lead
         self.made += len(rows)
 
     def draw(self, count: int, window: int, rng: np.random.Generator) -> np.ndarray:

@@ -3,7 +3,7 @@
 config.toml      the settings, resolved; the version that wrote them
 checkpoint.npz   weights, average, optimizer, random states, counters: written after each generation
 samples/         what was played, one file a generation, a frame for each finished game
-games/           the same games as JSON lines, to look at
+games/           the same games as JSON lines, to look at; those by other rules than the run's are left out
 models/          the models that were rated, by generation
 ratings.json     the results of all rating matches, everybody's Elo by them, and who is best
 newest.onnx      the newest model; best.onnx the best by rating
@@ -174,8 +174,9 @@ class Worker:
                     termination="resignation" if game.resigned else "finished",
                     opening=game.opening,
                 )
-                self._records.write(record.to_json(self.play.game) + "\n")
-                self._records.flush()
+                if not game.varied:  # a record could not say what its rules were
+                    self._records.write(record.to_json(self.play.game) + "\n")
+                    self._records.flush()
                 finished.append(game)
                 self.rows += len(game.results)
                 self.games += 1
@@ -342,6 +343,7 @@ class TrainingRun:
             "policy_loss": losses.policy,
             "value_loss": losses.value,
             "policy_entropy": losses.entropy,
+            **({"ownership_loss": losses.ownership, "score_error": losses.score} if self.trainer.module.owners else {}),
             "gradient": losses.gradient,
         }
         self._content = self._export()

@@ -2,7 +2,7 @@
 
 Each tree plays a game of its own: when its search is done it moves and goes on at once, so the batches stay full.
 
-Shapes: T games in step, R rows (learned positions) of a game, A actions.
+Shapes: T games in step, R rows (learned positions) of a game, A actions, P points.
 """
 
 from math import prod
@@ -12,8 +12,11 @@ import numpy as np
 
 from goishi.core.game import Game
 from goishi.networks.evaluator import Evaluator
-from goishi.search import Search
+from goishi.search import Result, Search
 from goishi.training.settings import Games, LearningSearch
+
+CLEAR_MOVES, CLEAR_CHEAP_SHARE = 4, 0.9
+"""Once the search was sure of one winner for so many moves, this share of moves is cheap."""
 
 
 class PlayedGame(NamedTuple):
@@ -29,6 +32,9 @@ class PlayedGame(NamedTuple):
     policies: np.ndarray  # float16[R, A] what the search says of the move
     results: np.ndarray  # float32[R] of the game, as the row's player sees it
     values: np.ndarray  # float32[R] of the search's root, as the row's player sees it
+    owners: np.ndarray | None = None  # int8[P] whose each point was at the end by the rules, +1 the first player's
+    lead: float | None = None  # the first player's points less the second's then
+    varied: bool = False  # did it begin with other komi or rules than the game's spec has?
 
 
 class _Unfinished:
@@ -40,6 +46,8 @@ class _Unfinished:
         self.drawn = 0  # plies that were
         self.full = True  # is this move's position learned?
         self.plays_on = False
+        self.varied = False
+        self.clear = 0  # moves in a row at which the search was sure who wins; its sign says who
         self.states: list[np.ndarray] = []
         self.policies: list[np.ndarray] = []
         self.players: list[int] = []
@@ -65,6 +73,9 @@ class SelfPlay:
         self.evaluations = 0
         T = at_once
         self._area = prod(game.planes[1:])
+        board = game.board
+        self._pass = game.actions - 1 if board is not None and board.passes else -1
+        self._vary = getattr(game.module, "vary", None)
         self._rows = np.arange(T, dtype=np.int32)
         self._states = np.zeros(T, game.State)
         self._over, self._players = np.zeros(T, np.bool_), np.zeros(T, np.int8)
@@ -116,11 +127,16 @@ class SelfPlay:
         fresh.plays_on = games.resign > 0 and rng.random() < games.play_on
         row = self._rows[index : index + 1]
         self.game.kernels().start(self._states[index : index + 1])
+        if self._vary and rng.random() < games.varied_share:
+            self._vary(self._states[index], rng)
+            fresh.varied = True
         self._look(row)
         if rng.random() < games.random_share:
             for _ in range(int(rng.integers(1, (games.random_plies or self._area) + 1))):
                 before = self._states[index : index + 1].copy()
-                action = int(rng.choice(np.flatnonzero(self._masks[index])))
+                legal = np.flatnonzero(self._masks[index])
+                others = legal[legal != self._pass]
+                action = int(rng.choice(others if len(others) else legal))
                 self.game.kernels().play(self._states, row, np.array([action], np.int32), row)
                 if self._look(row)[0]:  # a game that chance has ended teaches nothing: stop before
                     self._states[index : index + 1] = before
@@ -136,7 +152,8 @@ class SelfPlay:
     def _begin(self, index: int) -> None:
         """Starts the search of a game's next move."""
         game, settings = self._unfinished[index], self.settings
-        game.full = not settings.cheap_share or self.rng.random() >= settings.cheap_share
+        cheap = max(settings.cheap_share, CLEAR_CHEAP_SHARE if abs(game.clear) >= CLEAR_MOVES else 0.0)
+        game.full = not cheap or self.rng.random() >= cheap
         visits = 1 if game.opening else settings.visits if game.full else settings.cheap_visits
         if not (settings.keep_tree and game.actions):
             self.search.reset(index)
@@ -150,9 +167,13 @@ class SelfPlay:
             game.opening -= 1
             game.drawn += 1
             weights = result.priors.astype(np.float64)
+            if self._may_not_pass(index, result):
+                weights = self._without_pass(index, weights)
             action = int(self.rng.choice(len(weights), p=weights / weights.sum()))
         else:
             player = int(self._players[index])
+            winner = player * (int(result.value > self.settings.clear) - int(result.value < -self.settings.clear))
+            game.clear = game.clear + winner if winner * game.clear >= 0 and winner else winner
             if self._resigns(game, player, result.value):
                 return False
             if game.full:
@@ -160,11 +181,26 @@ class SelfPlay:
                 game.policies.append(result.policy.astype(np.float16))
                 game.players.append(player)
                 game.values.append(result.value)
-            action = result.best if self.settings.mode == "gumbel" else self._draw(game, result.policy)
+            policy, best = result.policy, result.best
+            if self._may_not_pass(index, result):
+                policy = self._without_pass(index, policy)
+                best = int(np.argmax(policy)) if best == self._pass else best
+            action = best if self.settings.mode == "gumbel" else self._draw(game, policy)
         game.actions.append(action)
         if self.settings.keep_tree:
             self.search.advance(index, action)
         return True
+
+    def _may_not_pass(self, index: int, result: Result) -> bool:
+        """Is it too early for a pass that neither wins by itself nor is forced?"""
+        early = len(self._unfinished[index].actions) < self.games.first_pass * self._area
+        return early and self._pass >= 0 and result.proven != 1 and int(self._masks[index, : self._pass].sum()) > 0
+
+    def _without_pass(self, index: int, policy: np.ndarray) -> np.ndarray:
+        """A policy over the other legal actions, which have some share each, whatever it was; it need not sum to 1."""
+        others = np.where(self._masks[index], np.maximum(policy, 1e-9), 0.0)
+        others[self._pass] = 0.0
+        return others
 
     def _draw(self, game: _Unfinished, policy: np.ndarray) -> int:
         """A move in proportion to its visits to the power 1 / temperature, which falls with the plies."""
@@ -191,6 +227,7 @@ class SelfPlay:
         players = np.array(game.players, np.float32)
         calibrates = game.would_resign != 0 and not resigned
         lost = game.would_resign * score < 0
+        owners, lead = (None, None) if resigned else self._count(index)
         return PlayedGame(
             tuple(game.actions),
             score,
@@ -202,4 +239,17 @@ class SelfPlay:
             np.array(game.policies, np.float16).reshape(len(players), self.game.actions),
             score * players,
             np.array(game.values, np.float32),
+            owners,
+            lead,
+            game.varied,
         )
+
+    def _count(self, index: int) -> tuple[np.ndarray | None, float | None]:
+        """Whose each point is at a game's end, and by how many points the first player is ahead, where it is known."""
+        kernels, state = self.game.kernels(), self._states[index : index + 1]
+        if kernels.owners is None or kernels.leads is None:
+            return None, None
+        owners, leads = np.zeros((1, self._area), np.int8), np.zeros(1, np.float32)
+        kernels.owners(state, owners)
+        kernels.leads(state, leads)
+        return owners[0], float(leads[0])

@@ -34,6 +34,8 @@ class LearningSearch(SearchSettings):
     """Playout-cap randomization: simulations of a cheap move, whose position is not learned."""
     cheap_share: float = 0.0
     """Share of moves that are cheap; 0 switches the technique off."""
+    clear: float = 1.0
+    """Once four root values in a row are beyond this for one side, nine of ten moves are cheap; 1 switches it off."""
     keep_tree: bool = False
     """Keep what is known below the played move."""
 
@@ -52,6 +54,10 @@ class Games:
     """Such a game begins with 1 to so many of them; 0 means as many as the board has points."""
     policy_plies: float = 0.04
     """Other games begin with moves drawn from the policy, their number exponential with this mean, in board areas."""
+    varied_share: float = 0.5
+    """Share of games with other rules than the game's, where its file knows some: in Go other komi, ko and suicide."""
+    first_pass: float = 0.25
+    """Before so many moves, in board areas, only a pass that wins at once or is forced is played."""
     temperature: float = 1.0
     """puct: a move is drawn in proportion to visits to the power 1 / this, at the beginning of a game;"""
     final_temperature: float = 0.25
@@ -88,6 +94,10 @@ class Learning:
     """Weight decay, or the thesis's factor c of the L2 term."""
     value_weight: float = 1.0
     """Weight of the value's loss; the policy's is 1."""
+    ownership_weight: float = 1.5
+    """Weight of the loss of ownership, the mean cross-entropy over the points, in games that know owners (KataGo's)."""
+    score_weight: float = 0.006
+    """Weight of the loss of the score, Huber's with 12 points, in games that know owners (KataGo's)."""
     result_share: float = 0.7
     """Value target: this share of the game's result, the rest of the search's root value."""
     average: float = 0.99
@@ -144,6 +154,9 @@ class Run:
         checks = (
             (self.minutes >= 0 and self.generations >= 0, "minutes and generations must not be negative"),
             (self.search.visits >= 2, "search.visits must be at least 2"),
+            (0 < self.search.clear <= 1, "search.clear lies above 0 and up to 1"),
+            (0 <= self.games.varied_share <= 1, "games.varied_share lies between 0 and 1"),
+            (self.games.first_pass >= 0, "games.first_pass must not be negative"),
             (
                 1 <= self.search.cheap_visits <= self.search.visits,
                 "search.cheap_visits lies between 1 and search.visits",
@@ -159,6 +172,10 @@ class Run:
             (self.learning.rows >= 1, "learning.rows must be at least 1"),
             (self.learning.passes > 0, "learning.passes must be above 0"),
             (0 <= self.learning.result_share <= 1, "learning.result_share lies between 0 and 1"),
+            (
+                self.learning.ownership_weight >= 0 and self.learning.score_weight >= 0,
+                "learning.ownership_weight and learning.score_weight must not be negative",
+            ),
             (0 <= self.learning.average < 1, "learning.average lies from 0 to below 1"),
             (0 < self.learning.window_exponent <= 1, "learning.window_exponent lies above 0 and up to 1"),
             (
@@ -200,6 +217,8 @@ def preset_of(name: str, game: Game) -> Run:
             games=Games(random_share=0.0, policy_plies=0.0),
             learning=Learning(optimizer="sgd", rate=0.02, final_rate=0.002, result_share=1.0, average=0.0, decay=1e-4),
         )
+    if hasattr(game.module, "owners"):  # Go: games are long, and decided long before their end
+        run = replace(run, search=LearningSearch(cheap_share=0.5, clear=0.95), rating=Rating(games=20))
     if points <= 16:
         run = replace(
             run,

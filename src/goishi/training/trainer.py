@@ -23,6 +23,21 @@ from goishi.training.settings import Learning, Run, preset_of
 Module = network.ThesisNetwork | network.ResidualNetwork
 
 
+class Batch(NamedTuple):
+    """What a step learns from."""
+
+    planes: torch.Tensor
+    """float32[B, C, H, W]"""
+    policy: torch.Tensor
+    """float32[B, A]"""
+    outcome: torch.Tensor
+    """float32[B, 3] a distribution over win, draw and loss."""
+    owners: torch.Tensor
+    """float32[B, P] whose each point was at the end, +1 the row's player's; P is 0 in a game that does not know it."""
+    leads: torch.Tensor
+    """float32[B] points ahead at the end, as the row's player sees it; nan where the game did not end by its rules."""
+
+
 class Losses(NamedTuple):
     """Means over the steps of one generation."""
 
@@ -30,6 +45,10 @@ class Losses(NamedTuple):
     """Cross-entropy to the target, less the target's own entropy: 0 is perfect."""
     value: float
     """Cross-entropy over win, draw and loss; squared error with a tanh head."""
+    ownership: float
+    """Mean cross-entropy over the points, less the target's own: 0 is perfect, or there is no such head."""
+    score: float
+    """Mean absolute error in points, 0 too where there is no such head."""
     entropy: float
     """Of the network's policy, in nats."""
     gradient: float
@@ -65,7 +84,7 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.module.train()
-        sums = np.zeros(4)
+        sums = np.zeros(len(Losses._fields))
         torch.set_flush_denormal(True)  # of this thread: tiny gradients would cost a processor dear
         try:
             for _ in range(steps):
@@ -77,10 +96,10 @@ class Trainer:
         return Losses(*(sums / max(1, steps)).tolist())
 
     def _step(self, replay: Replay, rows: np.ndarray) -> list[float]:
-        planes, policy, value = self.batch(replay, rows)
+        batch = self.batch(replay, rows)
+        policy, value = batch.policy, batch.outcome
         with torch.autocast(self.device.type, torch.bfloat16):
-            logits, judged = self.module(planes)
-        logits, judged = logits.float(), judged.float()
+            logits, judged, *outlook = (output.float() for output in self.module(batch.planes))
         log_policy = functional.log_softmax(logits, 1)
         # Illegal actions have no share in the target, and the softmax learns to leave them out.
         entropy_of_target = -(policy * torch.log(policy.clamp_min(1e-9))).sum(1).mean()
@@ -89,17 +108,31 @@ class Trainer:
             value_loss = -(value * functional.log_softmax(judged, 1)).sum(1).mean()
         else:
             value_loss = functional.mse_loss(judged, value[:, 0] - value[:, 2])
+        loss = policy_loss + self.settings.value_weight * value_loss
+        ownership_loss = score_error = torch.zeros((), device=self.device)
+        if outlook:
+            known = ~torch.isnan(batch.leads)
+            ownership, score = outlook
+            # tanh x is the mean of +1 with the probability sigmoid 2x and of -1.
+            each = functional.binary_cross_entropy_with_logits(2 * ownership, (1 + batch.owners) / 2, reduction="none")
+            ownership_loss = (each.mean(1) * known).mean()
+            error = torch.where(known, network.SCORE_SCALE * score - batch.leads, 0.0)
+            loss = loss + self.settings.ownership_weight * ownership_loss
+            loss = loss + self.settings.score_weight * functional.huber_loss(error, torch.zeros_like(error), delta=12.0)
+            share = known.float().mean().clamp_min(1e-6)
+            certain = each.detach().mean(1) - math.log(2) * (batch.owners == 0).float().mean(1)
+            ownership_loss, score_error = (certain * known).mean() / share, error.detach().abs().mean() / share
         self.optimizer.zero_grad(set_to_none=True)
-        (policy_loss + self.settings.value_weight * value_loss).backward()
+        loss.backward()
         norm = torch.nn.utils.clip_grad_norm_(self.module.parameters(), 4.0)
         self.optimizer.step()
         with torch.no_grad():
             entropy = -(log_policy.exp() * log_policy).sum(1).mean()
-            losses = torch.stack([policy_loss - entropy_of_target, value_loss, entropy, norm])
-        return losses.tolist()
+            terms = [policy_loss - entropy_of_target, value_loss, ownership_loss, score_error, entropy, norm]
+        return torch.stack(terms).tolist()
 
-    def batch(self, replay: Replay, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """planes float32[B, C, H, W], policy float32[B, A], outcome float32[B, 3] of these rows.
+    def batch(self, replay: Replay, rows: np.ndarray) -> Batch:
+        """These rows.
 
         Each is turned by a symmetry of its own when the settings say so. The outcome is a distribution over win, draw
         and loss: the game's result mixed with the root value q, which counts as (1 + q) / 2 wins.
@@ -110,12 +143,14 @@ class Trainer:
         x = torch.from_numpy(planes)
         policy = torch.from_numpy(replay.policies[rows].astype(np.float32))
         policy /= policy.sum(1, keepdim=True).clamp_min(1e-6)
+        owners = torch.from_numpy(replay.owners[rows].astype(np.float32))
         if self.settings.symmetry and len(self._actions) > 1:
             turns = torch.from_numpy(self.rng.integers(0, len(self._actions), count))
             channels = self.game.planes[0]
             moved = self._points[turns][:, None, :].expand(-1, channels, -1)
             x = x.reshape(count, channels, -1).gather(2, moved).reshape(x.shape)
             policy = policy.gather(1, self._actions[turns])
+            owners = owners.gather(1, self._points[turns]) if owners.shape[1] else owners
         result, root = replay.results[rows], np.clip(replay.values[rows], -1, 1)
         share = self.settings.result_share
         outcome = np.stack(
@@ -127,7 +162,8 @@ class Trainer:
             1,
         ).astype(np.float32)
         x = x.to(self.device, memory_format=torch.channels_last)
-        return x, policy.to(self.device), torch.from_numpy(outcome).to(self.device)
+        rest = (policy, torch.from_numpy(outcome), owners, torch.from_numpy(replay.leads[rows]))
+        return Batch(x, *(tensor.to(self.device) for tensor in rest))
 
     @torch.no_grad()
     def _follow(self) -> None:
