@@ -284,10 +284,18 @@ def gtp(
     )
 )
 def analysis(
-    player: Annotated[str, typer.Option(help="Who analyzes; its visits are for queries without maxVisits.")] = (
-        "rollout:visits=2000"
-    ),
-    game: Annotated[str, typer.Option(metavar="GAME", help="The game; queries choose the board's size.")] = "go",
+    player: Annotated[
+        str | None,
+        typer.Option(
+            help="Who analyzes, else the best model for the game; its visits are for queries without maxVisits."
+        ),
+    ] = None,
+    game: Annotated[
+        str,
+        typer.Option(
+            metavar="GAME", help="The game; queries choose the board's size, and this one is loaded from the start."
+        ),
+    ] = "go",
     websocket: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Serve WebSockets there, instead of the standard streams.")
     ] = None,
@@ -310,9 +318,12 @@ def analysis(
     ] = None,
 ) -> None:
     """KataGo's JSON analysis protocol on standard input and output or by WebSocket, for KaTrain and its like."""
+    from goishi import terminal
+    from goishi.core import registry
     from goishi.protocols import analysis as protocol
 
     settings = protocol.settings_of(overrides or [])
+    player = player or terminal.adversary(registry.find(game))
     if websocket is None:
         protocol.serve(game, player, settings, version, not quit_)
     else:

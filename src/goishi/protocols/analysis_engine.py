@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from goishi.core.game import Game
 from goishi.core.position import Position
 from goishi.errors import UsageError
 from goishi.networks import evaluator as evaluators
-from goishi.networks.evaluator import Evaluator, NetworkEvaluator
+from goishi.networks.evaluator import Evaluator, NetworkEvaluator, Outlook
 from goishi.players.searcher import MOST_BYTES, SearchPlayer
 from goishi.protocols.analysis_query import Query, is_go
 from goishi.search import analysis
@@ -45,13 +45,6 @@ REPORT_SHARE = 4.0
 """Reports come no more often than leaves this share of the time for the search."""
 
 
-class Outlook(NamedTuple):
-    """What is expected of a game's end, as the player to move sees it."""
-
-    ownership: np.ndarray  # float32[B, P]
-    score: np.ndarray  # float32[B]
-
-
 class Judge:
     """An evaluator that always knows ownership and score where the game does: by random games where it has no heads."""
 
@@ -64,39 +57,29 @@ class Judge:
     def __call__(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return (self.cache or self._evaluator)(states)
 
-    def outlook(self, states: np.ndarray) -> Any:
+    def outlook(self, states: np.ndarray) -> Outlook | None:
         """Ownership and score of State[B]; None where the game knows neither."""
-        found = self.raw_outlook(states)
-        if found is None and is_go(self._game):
-            return by_random_games(self._game, states)
-        return found
+        return self.raw_outlook(states) or by_random_games(self._game, states)
 
-    def raw_outlook(self, states: np.ndarray) -> Any:
+    def raw_outlook(self, states: np.ndarray) -> Outlook | None:
         """The evaluator's own; None where it does not know."""
-        ask = None if isinstance(self._evaluator, Rollouts) else getattr(self._evaluator, "outlook", None)
-        return ask(states) if ask else None
+        return None if isinstance(self._evaluator, Rollouts) else evaluators.outlook(self._evaluator, states)
 
 
-def by_random_games(game: Game, states: np.ndarray) -> Outlook:
-    """The mean of how random games end; a few for each of many positions, many for one."""
-    module: Any = game.module
+def by_random_games(game: Game, states: np.ndarray) -> Outlook | None:
+    """How random games from State[B] end on average, a few from each; None where the game does not know owners."""
     kernels, each = game.kernels(), max(2, RANDOM_GAMES // len(states))
+    if kernels.owners is None or kernels.leads is None:
+        return None
     ends = np.repeat(states, each)
     seeds = np.random.default_rng(0).integers(1, 2**63, len(ends)).astype(np.uint64)
     kernels.finish(ends, seeds, np.zeros(len(ends), np.int32))
-    owners = np.zeros((len(ends), game.actions - 1), np.int8)
-    assert kernels.owners is not None
+    owners, leads = np.zeros((len(ends), game.planes[1] * game.planes[2]), np.int8), np.zeros(len(ends), np.float32)
     kernels.owners(ends, owners)
-    rules, handicap = ends["rules"], ends["handicap"].astype(np.int32)
-    bonus = np.where(rules & module.BONUS_ALL, handicap, 0)
-    bonus += np.where(rules & module.BONUS_LESS_ONE, np.maximum(handicap - 1, 0), 0)
-    leads = owners.sum(axis=1, dtype=np.int32) + ends["prisoners"] - bonus - ends["komi"] / 2
-    stones = ends["board"].reshape(len(ends), -1).sum(axis=1, dtype=np.int32)
-    leads -= np.where(rules & module.TERRITORY, stones, 0)  # a living stone is no point there
+    kernels.leads(ends, leads)
     signs = states["player"].astype(np.float32)
     ownership = owners.reshape(len(states), each, -1).mean(axis=1, dtype=np.float32)
-    score = leads.reshape(len(states), each).mean(axis=1).astype(np.float32)
-    return Outlook(ownership * signs[:, None], score * signs)
+    return Outlook(ownership * signs[:, None], leads.reshape(len(states), each).mean(axis=1) * signs)
 
 
 class Job:
