@@ -412,6 +412,58 @@ def test_one_clients_terminate_leaves_the_others_alone(fresh):
         engine.remove(lambda job: True)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_each_turn_has_one_final_answer_whatever_is_terminated(fresh, seed):
+    draw, said, wanted = random.Random(seed), [], []
+
+    def say(text):
+        said.append(json.loads(text))
+
+    moves = [["B", "E5"], ["W", "E3"], ["B", "C5"]]
+    for number in range(25):
+        if draw.random() < 0.3:
+            action = {"action": "terminate", "terminateId": str(draw.randrange(25)), "turnNumbers": [0, 2]}
+            fresh.hear(json.dumps({"id": "t", **action}), say)
+        turns = sorted(draw.sample(range(4), draw.randrange(1, 4)))
+        wanted += [(str(number), turn) for turn in turns]
+        more = {"analyzeTurns": turns, "maxVisits": draw.choice([1, 5, 300]), "priority": draw.randrange(3)}
+        if draw.random() < 0.3:
+            more["reportDuringSearchEvery"] = 0.001
+        if draw.random() < 0.2:
+            more["avoidMoves"] = [{"player": draw.choice("BW"), "moves": ["E5", "pass"], "untilDepth": 2}]
+        fresh.hear(query(str(number), moves=moves, **more), say)
+        for _ in range(draw.randrange(4)):
+            fresh.work()
+    while fresh.work():
+        pass
+    finals = [(each["id"], each["turnNumber"]) for each in said if not each.get("isDuringSearch", True)]
+    assert sorted(finals) == sorted(wanted)
+    for one in wanted:  # and nothing comes after it
+        mine = [each["isDuringSearch"] for each in said if (each["id"], each.get("turnNumber")) == one]
+        assert mine == [True] * (len(mine) - 1) + [False]
+
+
+def test_boards_that_were_not_used_for_longest_are_forgotten(monkeypatch):
+    made = []
+
+    class Stub:
+        def __init__(self, game, player):
+            self.top, self.jobs, self.size = None, list, game.board.columns
+            made.append(self.size)
+
+        def add(self, job):
+            """Answers never."""
+
+    monkeypatch.setattr(analysis, "Engine", Stub)
+    monkeypatch.setattr("goishi.protocols.analysis_query.Query.positions", lambda query: [])
+    analyst = Analyst(SPEC, PLAYER)
+    for size in (5, 7, 11, 5, 13, 15, 9, 5):
+        with contextlib.suppress(ValueError):  # no positions for its turns
+            ask(analyst, query("x", boardXSize=size, boardYSize=size))
+        assert len(analyst._engines) <= analysis.SIZES
+    assert made == [9, 5, 7, 11, 13, 15, 9]
+
+
 def test_the_tree_of_an_earlier_query_is_used_again(fresh):
     for visits, judged in ((100, 100), (150, 50), (150, 0), (10, 10)):
         with batches_of(fresh) as batches:

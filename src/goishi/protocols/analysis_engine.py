@@ -129,6 +129,7 @@ class Engine:
         while self._search.busy().any():
             self._search.wave()
         analysis.analyze(self._search, 0, territory=True)
+        self._judge.outlook(game.start(analysis.MOST_OUTLOOKS))
         self._search.reset()
 
     @property
