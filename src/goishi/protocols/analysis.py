@@ -111,9 +111,9 @@ class Analyst:
 
     def leave(self, say: Say) -> None:
         """A client has gone; nobody waits for its answers any more."""
-        self._arrived = [arrived for arrived in self._arrived if arrived.say is not say]
+        self._arrived = [arrived for arrived in self._arrived if arrived.say != say]
         for engine in self._loaded():
-            engine.remove(lambda job: job.say is say)
+            engine.remove(lambda job: job.say == say)
 
     # ---------------------------------------------------------------- actions
 
@@ -153,11 +153,11 @@ class Analyst:
             raise Refused("If provided, must be an array of integers indicating turns to terminate", "turnNumbers")
         self._tell(say, fields)
         for arrived in self._arrived:
-            if arrived.say is say and (everything or arrived.query.id == wanted):
+            if arrived.say == say and (everything or arrived.query.id == wanted):
                 arrived.stopped.update(arrived.query.turns if turns is None else turns)
         for engine in self._loaded():
             for job in engine.jobs():
-                if job.say is say and (everything or job.query.id == wanted) and (turns is None or job.turn in turns):
+                if job.say == say and (everything or job.query.id == wanted) and (turns is None or job.turn in turns):
                     job.stopped = True
 
     def _model(self) -> dict[str, Any]:
