@@ -186,6 +186,14 @@ def test_without_max_visits_the_player_has_its_own(fresh):
     assert told["rootInfo"]["visits"] == 20
 
 
+def test_a_player_with_seconds_has_them_for_queries_without_max_visits():
+    analyst = Analyst(SPEC, "rollout:seconds=0.05,threads=1")
+    (told,) = ask(analyst, query("x", maxVisits=...))
+    assert told["rootInfo"]["visits"] > 1
+    (told,) = ask(analyst, query("x", maxVisits=3))
+    assert told["rootInfo"]["visits"] == 3
+
+
 def test_two_turns_in_one_query_are_two_answers(fresh):
     said = ask(fresh, query("x", moves=[["b", "E5"], ["W", "c3"]], analyzeTurns=[0, 2, 0]))
     assert sorted(each["turnNumber"] for each in said) == [0, 2]
@@ -451,7 +459,7 @@ def test_boards_that_were_not_used_for_longest_are_forgotten(monkeypatch):
 
     class Stub:
         def __init__(self, game, player):
-            self.top, self.jobs, self.size = None, list, game.board.columns
+            self.is_busy, self.jobs, self.size = False, list, game.board.columns
             made.append(self.size)
 
         def add(self, job):

@@ -101,13 +101,13 @@ class Analyst:
     def work(self) -> bool:
         """A bit of what is to be done: a batch for each board size. False when nothing is left."""
         self._let_in()
-        engines = [future.result() for future in self._engines.values() if _is_loaded(future)]
-        busy = sorted((engine for engine in engines if engine.top is not None), key=lambda engine: engine.top or (0, 0))
+        engines = self._loaded()
+        busy = [engine for engine in engines if engine.is_busy]
         for engine in busy:
             self._work(engine)
         if self._arrived and not busy:
             wait([self._engines[self._key(a.query.game)] for a in self._arrived], WAIT_SECONDS, FIRST_COMPLETED)
-        return bool(self._arrived) or any(engine.top is not None for engine in engines)
+        return bool(self._arrived) or any(engine.is_busy for engine in engines)
 
     def leave(self, say: Say) -> None:
         """A client has gone; nobody waits for its answers any more."""
@@ -184,7 +184,7 @@ class Analyst:
         self._engines.move_to_end(key)
         needed = {self._key(arrived.query.game) for arrived in self._arrived}
         for old, future in list(self._engines.items()):
-            idle = future.done() and old not in needed and not (_is_loaded(future) and future.result().top)
+            idle = future.done() and old not in needed and not (_is_loaded(future) and future.result().is_busy)
             if len(self._engines) > SIZES and idle:
                 del self._engines[old]
 

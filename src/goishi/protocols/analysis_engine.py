@@ -117,7 +117,7 @@ class Engine:
             settings = replace(settings, mode="puct")  # it lays its visits out ahead, and an analysis may be endless
         if is_go(game):
             settings = replace(settings, solver=False)  # passes "prove" results that dead stones belie
-        self.game, self.limit = game, found.limit
+        self._game, self._limit = game, found.limit
         self._settings, self._judge = settings, Judge(game, found.evaluator)
         self._jobs: list[Job] = []
         self._waves = 0
@@ -133,9 +133,9 @@ class Engine:
         self._search.reset()
 
     @property
-    def top(self) -> tuple[int, int] | None:
-        """The place of its first job; None when nothing is to be done."""
-        return min((job.place for job in self._jobs), default=None)
+    def is_busy(self) -> bool:
+        """Is there anything to be done?"""
+        return bool(self._jobs)
 
     def add(self, job: Job) -> None:
         """A job more."""
@@ -154,7 +154,7 @@ class Engine:
     def start_again(self) -> None:
         """After a failure: drops all jobs and all trees."""
         self._jobs.clear()
-        self._search = Search(self.game, self._judge, self._settings, trees=TREES)
+        self._search = Search(self._game, self._judge, self._settings, trees=TREES)
 
     def clear(self) -> None:
         """Forgets what is not in use: trees of earlier analyses, and what the network said."""
@@ -184,6 +184,8 @@ class Engine:
                 search.soften(job.tree, job.temperature)  # type: ignore[arg-type]
                 job.softens = False
             limit = job.query.settings.seconds
+            if limit is None and job.query.settings.visits is None:
+                limit = self._limit.seconds
             if not busy[job.tree] or (limit is not None and job.seconds >= limit):
                 self._finish(job, tell)
             elif job.next_report is not None and job.seconds >= job.next_report and self._visits(job) > 0:
@@ -233,7 +235,7 @@ class Engine:
         if not free:
             return False
         settings, roots = job.query.settings, search.desk.roots
-        visits = settings.visits or self.limit.visits or 1 << 30
+        visits = settings.visits or self._limit.visits or 1 << 30
         visits = min(visits, 1 << 30) - 1  # the root's own evaluation counts here
         wanted = job.position.states.tobytes()
 
@@ -283,7 +285,7 @@ class Engine:
             if job.query.bars is not None:
                 self._search.bar(job.tree, None)
         if not self._jobs and len(self._search.pool.nodes) * self._bytes_a_visit > IDLE_BYTES:
-            self._search = Search(self.game, self._judge, self._settings, trees=TREES)
+            self._search = Search(self._game, self._judge, self._settings, trees=TREES)
 
     def _spare_memory(self, tell: Callable[[Job, Analysis | None, bool], None]) -> None:
         """Ends the largest analysis when the trees would fill more memory than they may."""
