@@ -24,7 +24,7 @@ from goishi.errors import GoishiError, UsageError
 from goishi.protocols.analysis_answer import answer, final_without
 from goishi.protocols.analysis_engine import Engine, Job
 from goishi.protocols.analysis_query import Query, Refused, Settings, cut, overridden, read_query
-from goishi.protocols.stdio import private_stdout
+from goishi.protocols.stdio import Gone, complain, private_stdout
 from goishi.search.analysis import Analysis
 
 SIZES = 4
@@ -48,10 +48,6 @@ class Arrived:
     query: Query
     say: Say
     stopped: set[int]  # turns that were terminated meanwhile
-
-
-class Gone(Exception):
-    """Nobody reads what is said."""
 
 
 class Analyst:
@@ -309,7 +305,7 @@ def serve(
         hall.close()
 
     threading.Thread(target=read, name="lines", daemon=True).start()
-    complain(READY)
+    print(READY, file=sys.stderr, flush=True)
     with contextlib.suppress(Gone):
         hall.run(wait)
     if out is None:
@@ -337,11 +333,6 @@ def settings_of(overrides: list[str]) -> Settings:
         return overridden(Settings(), given)[0]
     except Refused as refused:
         raise UsageError(f"{refused.text}.") from None
-
-
-def complain(text: str) -> None:
-    """Tells a person something on stderr."""
-    print(text, file=sys.stderr, flush=True)
 
 
 def _is_loaded(future: "Future[Engine]") -> bool:

@@ -15,6 +15,8 @@ from goishi.core import registry
 from goishi.core.game import Game, split
 from goishi.core.position import Position
 from goishi.errors import GoishiError, UsageError
+from goishi.protocols import gtp_rules
+from goishi.protocols.gtp_words import Failure
 
 COLORS = {"b": 1, "black": 1, "w": -1, "white": -1}
 VIEWS = ("BLACK", "WHITE", "SIDETOMOVE")
@@ -321,7 +323,9 @@ def _set_rules(words: _Words, game: Game, state: np.record, warnings: list[tuple
     rules = rules._replace(bonus=bonus)
     if not known:
         told = given if isinstance(given, str) else json.dumps(given)
-        warnings.append(("rules", f"Rules {cut(told)} not supported by neural net, using {_told(rules)} instead"))
+        warnings.append(
+            ("rules", f"Rules {cut(told)} not supported by neural net, using {gtp_rules.to_json(rules)} instead")
+        )
     text = f"Must be a integer or half-integer from -{MOST_KOMI} to {MOST_KOMI}"
     usual = USUAL_KOMI.get(_plain(given), 7.5) if isinstance(given, str) else 7.5
     komi = words.number("komi", -MOST_KOMI, MOST_KOMI, text, usual)
@@ -344,43 +348,20 @@ def _rules(given: str | dict[str, Any], module: Any) -> tuple[Any, bool]:
         except UsageError:
             _refuse_rules(given)
     rules, known = module.preset("tromp-taylor"), True
-    tax = "seki" if given.get("scoring") == "TERRITORY" else "none"
-    for key, value in {"tax": tax.upper(), **given}.items():
-        word = value.lower() if isinstance(value, str) else value
-        if key == "ko" and word in module.KO:
-            rules = rules._replace(ko=word)
-        elif key == "scoring" and word in module.SCORING:
-            rules = rules._replace(scoring=word)
-        elif key == "tax" and word in (*module.TAX, "all"):
-            known &= word == tax
-            rules = rules._replace(tax=tax)
-        elif key == "whiteHandicapBonus" and value in module.BONUS:
-            rules = rules._replace(bonus=value)
-        elif key in ("suicide", "friendlyPassOk") and isinstance(value, bool):
-            rules = rules._replace(**{"suicide" if key == "suicide" else "friendly": value})
-        elif key == "hasButton" and isinstance(value, bool):
-            known &= not value
-        else:
+    for key, value in given.items():
+        if (key == "hasButton" and value is True) or (key == "tax" and str(value).upper() == "ALL"):
+            known = False
+            continue
+        try:
+            rules = gtp_rules.with_rule(rules, key, value, module)
+        except Failure:
             _refuse_rules(json.dumps(given))
-    return rules, known
+    tax = "seki" if rules.scoring == "territory" else "none"
+    return rules._replace(tax=tax), known and ("tax" not in given or rules.tax == tax)
 
 
 def _refuse_rules(given: str) -> NoReturn:
     raise Refused(f"Could not parse rules: {cut(given)}", "rules")
-
-
-def _told(rules: Any) -> str:
-    """A RuleSet as KataGo's JSON."""
-    fields = {
-        "friendlyPassOk": rules.friendly,
-        "hasButton": False,
-        "ko": rules.ko.upper(),
-        "scoring": rules.scoring.upper(),
-        "suicide": rules.suicide,
-        "tax": rules.tax.upper(),
-        "whiteHandicapBonus": rules.bonus,
-    }
-    return json.dumps(fields, separators=(",", ":"))
 
 
 def _plain(name: str) -> str:
