@@ -237,6 +237,7 @@ def rate(
     epilog=example(
         "goishi puzzles Test_L3_R1 --player rollout:visits=1000",
         "goishi puzzles endgames.obf --player net:othello,visits=400 --json",
+        "goishi puzzles 9x9.tst --player net:go9,visits=400",
     )
 )
 def puzzles(
@@ -258,14 +259,21 @@ def puzzles(
     A line of FILE is a Connect Four position and its score (`4455326 -3`), an Othello position with the values of its
     moves (.obf), or JSON such as {"game": "tictactoe", "moves": ["b2", "a1"], "best": ["c1"]}.
 
+    A FILE.tst is a regression suite of a GTP engine, as GoGui's and GNU Go's: commands, and the answers that are right.
+    Answers that depend on commands of another engine's own are counted as unjudged.
+
     Connect Four moves are judged by an exact search, which takes most of the time where a position has few pieces.
     What it leaves unjudged is counted apart; the share is of the others.
     """
     from goishi import terminal
     from goishi.arena.puzzles import puzzles
+    from goishi.protocols import regression
 
     with terminal.stages() as tell:
-        figures = puzzles(file, player, game, seed=seed, solver_positions=solver_positions, progress=tell)
+        if regression.is_suite(file):
+            figures = regression.score(file, player, game or "go", tell)
+        else:
+            figures = puzzles(file, player, game, seed=seed, solver_positions=solver_positions, progress=tell)
     rows = [{"set": name, **row} for name, row in figures.get("by_set", {}).items()]
     answer(figures, json_, f"{player} on {file}", [*rows, {"set": "all", **pick(figures, *PUZZLE_FIGURES)}])
 

@@ -103,6 +103,7 @@ class SearchPlayer:
             report(read())
 
         self._search.run(position.states, limit, tell if report else None, every, to_the_end=True)
+        territory = territory and not self._search.stopped  # whoever stops it does not want to wait
         return read()
 
     @property

@@ -281,6 +281,18 @@ class PlayCommands(BoardCommands):
         finally:
             player.close()
 
+    @command("restricted_genmove")
+    def restricted_genmove(self, words: list[str]) -> str:
+        """As reg_genmove, but one of the vertices."""
+        color, allowed = color_of(words), [self._action(word) for word in words[1:]]
+        if not allowed:
+            raise Failure("invalid coordinate")
+        bars = np.ones((2, self._game.actions), np.int32)
+        bars[:, allowed] = 0
+        if not self._to_move(color).mask[allowed].any():
+            raise Failure("illegal move")
+        return self._name(self._choose(color, keeps=False, watch=Watch(nothing_said, bars=bars)))
+
     @command("kata-search")
     def search(self, words: list[str]) -> str:
         return self._name(self._choose(self._side(words), keeps=False))
@@ -588,6 +600,10 @@ def _load(spec: str, game: Game, ready: "Future[Ready]", old: "Future[Ready] | N
 def analyst_of(player: Player) -> Analyst | None:
     """The player as one who tells what it thinks, if it does."""
     return player if hasattr(player, "analyze") else None  # type: ignore[return-value]
+
+
+def nothing_said(found: Analysis) -> None:
+    """Hears what a search found, and tells nobody."""
 
 
 def nothing() -> None:

@@ -669,6 +669,11 @@ class Search:
             self.pool.used[:] = 0
         self._dropped = bool(self.pool.used[0])
 
+    @property
+    def stopped(self) -> bool:
+        """Was the last `run` ended by `stop`?"""
+        return self._stop.is_set()
+
     def stop(self) -> None:
         """From another thread: ends `run` after the batch in hand."""
         self._stop.set()
