@@ -320,6 +320,70 @@ def gtp(
 
 @app.command(
     epilog=example(
+        "goishi analysis --player rollout:visits=2000 --game go:size=9",
+        "goishi analysis --websocket 127.0.0.1:8771",
+        "goishi analysis -quit-without-waiting -override-config reportAnalysisWinratesAs=WHITE",
+    )
+)
+def analysis(
+    player: Annotated[
+        str | None,
+        typer.Option(
+            help="Who analyzes, else the best model for the game; its visits are for queries without maxVisits."
+        ),
+    ] = None,
+    game: Annotated[
+        str,
+        typer.Option(
+            metavar="GAME", help="The game; queries choose the board's size, and this one is loaded from the start."
+        ),
+    ] = "go",
+    websocket: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Serve WebSockets there, instead of the standard streams.")
+    ] = None,
+    version: Annotated[str, typer.Option(help="The answer to query_version; else Goishi's own.")] = "",
+    quit_: Annotated[
+        bool, typer.Option("-quit-without-waiting", help="Stop at the input's end, whatever is still to be answered.")
+    ] = False,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-override-config",
+            metavar="KEY=VALUE,...",
+            help="KataGo's maxVisits, maxTime, reportAnalysisWinratesAs, wideRootNoise, rootPolicyTemperature or "
+            "analysisPVLen for all queries; its other settings are passed over.",
+        ),
+    ] = None,
+    katago: Annotated[
+        list[str] | None,
+        typer.Option("-model", "-config", "-human-model", metavar="FILE", help="KataGo's own words: passed over."),
+    ] = None,
+) -> None:
+    """KataGo's JSON analysis protocol on standard input and output or by WebSocket, for KaTrain and its like."""
+    from goishi import terminal
+    from goishi.core import registry
+    from goishi.protocols import analysis as protocol
+
+    settings = protocol.settings_of(overrides or [])
+    player = player or terminal.adversary(registry.find(game))
+    if websocket is None:
+        protocol.serve(game, player, settings, version, not quit_)
+    else:
+        from goishi.web.app import serve_lines
+
+        host, colon, port = websocket.rpartition(":")
+        if not colon or not port.isdecimal():
+            raise UsageError(f"--websocket takes HOST:PORT, as in 127.0.0.1:8771, not {websocket!r}.")
+        serve_lines(
+            host.strip("[]"),
+            int(port),
+            lambda: protocol.Hall(protocol.Analyst(game, player, settings, version)),
+        )
+    protocol.leave_process()
+
+
+@app.command(
+    epilog=example(
         "goishi sgf game.sgf",
         "goishi sgf records --check",
         "goishi sgf old.gib --clean records",

@@ -51,8 +51,9 @@ class RuleSet(NamedTuple):
 
     @property
     def komi(self) -> float:
-        """White's points where nobody asks for others."""
-        return 6.5 if self.scoring == "territory" else 7.0 if self.button else 7.5
+        """White's points where nobody asks for others: 6.5 for territory, 7 with a button or in New Zealand, or 7.5."""
+        new_zealand = self.suicide and self.ko == "situational"
+        return 6.5 if self.scoring == "territory" else 7.0 if self.button or new_zealand else 7.5
 
 
 PRESETS = {
