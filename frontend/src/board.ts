@@ -81,16 +81,20 @@ export class BoardView {
       drawn.classList.toggle("fresh", landed.has(point));
       drawn.classList.toggle("turned", turned.has(point));
       drawn.classList.toggle("lit", lit);
+      drawn.classList.toggle("dead", state.dead.includes(point));
       if (board.style === "drop") drawn.style.setProperty("--fall", `${-middle.y}px`);
       pieces.push(drawn);
       const last = point === state.last;
       if (lit || last) marks.push(...this.mark(opened, middle, stone, lit, last));
     });
+    state.owners.forEach((owner, point) => {
+      if (owner && (!state.stones[point] || state.dead.includes(point))) marks.push(territory(spot(board, point), owner));
+    });
     this.layers.pieces.replaceChildren(...pieces);
     this.layers.marks.replaceChildren(...marks);
     const free = new Set(state.yours && !state.over ? state.actions : []);
     // Where few fields are free, they are shown.
-    const shown = board.passes ? [...free].filter((action) => landing(board, state.stones, action) >= 0) : [];
+    const shown = board.passes && board.style === "cells" ? [...free].filter((action) => landing(board, state.stones, action) >= 0) : [];
     this.layers.legal.replaceChildren(...shown.map((action) => disc(spot(board, action), 0.1, "dot")));
     this.fields.forEach((field, point) => {
       const open = free.has(actionAt(board, point));
@@ -208,6 +212,12 @@ function piece(pieces: Pieces, board: BoardShape | null, stone: number, { x, y }
   // Not by color alone: the second player's discs wear a ring.
   if (pieces === "discs" && stone === -1) group.append(disc({ x, y }, 0.26, "rim"));
   return group;
+}
+
+/** A point that a side has surrounded. */
+function territory({ x, y }: Spot, owner: number): SVGElement {
+  const side = owner === 1 ? "first" : "second";
+  return make("rect", { x: x - 0.13, y: y - 0.13, width: 0.26, height: 0.26, rx: 0.03, class: `territory ${side}` });
 }
 
 function disc({ x, y }: Spot, r: number, name: string): SVGElement {

@@ -63,6 +63,9 @@ export interface State {
   over: boolean;
   winner: number;
   line: number[];
+  /** Of a counted game: whose each point is, and the stones that are dead. */
+  owners: number[];
+  dead: number[];
   result: string;
   undo: boolean;
 }

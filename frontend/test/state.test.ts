@@ -6,7 +6,7 @@ import { finalShare } from "../src/words";
 
 const state: State = {
   type: "state", played: [], stones: [0, 0, 0, 0], actions: [], last: -1, turn: 1, yours: true, thinking: false, over: false,
-  winner: 0, line: [], result: "", undo: false,
+  winner: 0, line: [], owners: [], dead: [], result: "", undo: false,
 };
 
 describe("state", () => {

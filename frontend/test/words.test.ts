@@ -9,7 +9,7 @@ const opened: Opened = {
 };
 const state: State = {
   type: "state", played: [4, 0], stones: [], actions: [], last: 0, turn: 1, yours: true, thinking: false, over: false,
-  winner: 0, line: [], result: "", undo: true,
+  winner: 0, line: [], owners: [], dead: [], result: "", undo: true,
 };
 
 describe("words", () => {

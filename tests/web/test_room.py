@@ -456,3 +456,35 @@ def test_nobody_thinks_for_a_person_who_left(room, made):
     assert made[0].stopped == 1
     with pytest.raises(GoishiError):
         task.run()
+
+
+GO = "go:size=5,rules=chinese-ogs"
+WALLS = [action for row in range(5) for action in (5 * row + 1, 5 * row + 3)]  # Black's on column B, White's on D
+
+
+def test_a_finished_game_of_go_is_counted_without_its_dead_stones(made):
+    room = Room(Catalogue(games=[GO]), lambda spec, game: First(spec))
+    room.handle(opening(GO, HUMAN, moves=[*WALLS, 4, 25, 25]))  # the last stone stands in White's corner
+    state = room.state()
+    assert state["over"]
+    assert state["dead"] == [4]
+    owners = np.array(state["owners"]).reshape(5, 5)
+    assert owners.tolist() == [[1, 1, 0, -1, -1]] * 5
+    assert state["winner"] == -1
+    assert state["result"] == "White wins by 7.5 points."
+
+
+def test_the_opponent_ends_a_game_of_go_that_it_has_won_when_the_person_passes():
+    room = Room(Catalogue(games=[GO]), lambda spec, game: First(spec))
+    room.handle(opening(GO, "random", moves=[*WALLS, 25]))
+    think(room)
+    assert room.state()["over"]
+    assert room.state()["result"] == "You lose by 7.5 points."
+
+
+def test_a_pass_in_an_open_game_is_answered_by_a_move():
+    even = GO + ",komi=0"
+    room = Room(Catalogue(games=[even]), lambda spec, game: First(spec))
+    room.handle(opening(registry.find(even).spec, "random", moves=[11, 13, 25]))
+    think(room)
+    assert room.state()["played"] == [11, 13, 25, 0]

@@ -65,8 +65,10 @@ LOOKS = {
         "Go",
         ("Black", "White"),
         "stones",
-        ("size=9", "size=13", "size=19"),
-        lambda game: "Surround more than the other; two passes end the game.",
+        tuple(f"size={size},rules=chinese-ogs" for size in (9, 13, 19)),
+        lambda game: (
+            f"Surround more than the other; White is given {game.module.HALF_KOMI / 2:g}. Two passes end the game."
+        ),
     ),
     "hex": Look(
         "Hex",

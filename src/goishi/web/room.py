@@ -10,6 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from goishi.arena import ending, scoring
+from goishi.arena.ending import Ending
 from goishi.core.game import Game
 from goishi.core.position import Position
 from goishi.errors import GoishiError, IllegalMove, UsageError
@@ -47,6 +49,7 @@ class Room:
         self._hinted: Position | None = None  # where hints were given
         self._players: dict[tuple[str, str], Player] = {}  # by game's and player's spec
         self._movers_of: tuple[Position | None, list[int]] = (None, [])
+        self._ending_of: tuple[Position | None, Ending | None] = (None, None)
         self._running: Task | None = None
         self.left = False  # the person went away
 
@@ -157,7 +160,7 @@ class Room:
         """What changes with each move."""
         position = self._position
         last = last_point(position)
-        won = position.over and position.score != 0
+        winner, counted = self._winner(), self._ending()
         return {
             "type": "state",
             "played": list(position.history),
@@ -168,16 +171,18 @@ class Room:
             "yours": not position.over and not self._thinks_for(position),
             "thinking": self._thinks(position),
             "over": position.over,
-            "winner": int(np.sign(position.score)) if position.over else 0,
-            "line": winning_points(position) if won else [],
+            "winner": winner,
+            "line": winning_points(position) if winner else [],
+            "owners": [] if counted is None else counted.owners.ravel().tolist(),
+            "dead": [] if counted is None else np.flatnonzero(counted.dead).tolist(),
             "result": self.result() if position.over else "",
             "undo": self._ply_before_my_move() is not None,
         }
 
     def result(self) -> str:
         """How a finished game ended, in a sentence."""
-        position = self._position
-        winner = int(np.sign(position.score))
+        position, counted = self._position, self._ending()
+        winner = self._winner()
         names = look(position.game).sides
         stones = position.stones
         mine, its = int((stones == (winner or 1)).sum()), int((stones == -(winner or 1)).sum())
@@ -186,9 +191,25 @@ class Room:
         who = f"{names[0 if winner == 1 else 1]} wins"
         if self.opponent != HUMAN:
             who = "You win" if winner == self.person else "You lose"
+        if counted is not None:
+            return f"{who} by {abs(counted.margin):g} point{'' if abs(counted.margin) == 1 else 's'}."
         if position.game.name == "othello":
             return f"{who}, {mine} discs to {its}." if who != "You lose" else f"You lose, {its} discs to {mine}."
         return f"{who} after {len(position.history)} moves."
+
+    def _winner(self) -> int:
+        """+1 or -1 of a game that is over; 0 of a draw and before."""
+        counted = self._ending()
+        return int(np.sign(counted.margin if counted else self._position.score)) if self._position.over else 0
+
+    def _ending(self) -> Ending | None:
+        """A finished game of Go, counted without its dead stones; None of any other."""
+        position = self._position
+        if not position.over or not scoring.has_points(position.game):
+            return None
+        if self._ending_of[0] is not position:
+            self._ending_of = (position, ending.count(position.game, position.state))
+        return self._ending_of[1]
 
     @property
     def _position(self) -> Position:
@@ -278,12 +299,20 @@ class Room:
         def run() -> Decision:
             if self.left or self.position is not position:
                 raise GoishiError("The game has gone on.")
+            if kind == "move" and may_end(position):
+                return Decision(position.game.actions - 1)
             if key not in self._players:
                 self._players[key] = self.make_player(spec, position.game)
             return self._players[key].choose(position)
 
         self._running = Task(kind, position, run)
         return self._running
+
+
+def may_end(position: Position) -> bool:
+    """In Go: has the person passed, and is a pass right, by which the game ends?"""
+    passed = scoring.has_points(position.game) and position.state.passes > 0
+    return bool(passed and ending.may_pass(position.game, position.state))
 
 
 def hints_message(position: Position, decision: Decision) -> Message:
