@@ -257,5 +257,5 @@ def test_the_site_warms_up_by_a_move_of_its_first_game(monkeypatch):
         return maker(spec, game)
 
     monkeypatch.setattr(web, "maker", note)
-    web.warm_up(Catalogue(games=[], models=()))
-    assert asked == [("rollout:visits=1000", "gomoku:size=8,row=5")]
+    web.warm_up()
+    assert asked == [("net:gomoku-8x8,visits=200", "gomoku:size=8,row=5")]

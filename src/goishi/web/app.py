@@ -16,6 +16,7 @@ import json
 import mimetypes
 import os
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -329,15 +330,22 @@ def serve(
         timer = threading.Timer(0.5, partial(webbrowser.open, address))
         timer.daemon = True
         timer.start()
-    threading.Thread(target=warm_up, args=(catalogue,), name="warm up", daemon=True).start()
+    words = [sys.executable, "-c", f"from {__name__} import warm_up; warm_up()"]
+    warmer = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         server(app).run(sockets=[listener])
     finally:
+        warmer.kill()
+        warmer.wait()
         listener.close()
 
 
-def warm_up(catalogue: Catalogue) -> None:
-    """Plays one move of the game that the page opens with, so that the first visitor need not wait for the compiler."""
+def warm_up() -> None:
+    """Plays one move of the game that the page opens with, so that the first visitor need not wait for the compiler.
+
+    It is for a process of its own: the code stays on disk, and a compiler that runs in a thread can't be ended.
+    """
+    catalogue = Catalogue(models=store.shipped())
     game = catalogue.games[0]
     offer = catalogue.opponents(game)[0]
     with contextlib.suppress(GoishiError):  # the page will tell whoever asks for it
