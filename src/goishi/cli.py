@@ -27,8 +27,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Trains, measures and plays AlphaZero-class players for board games on your own computer.",
     epilog="A game is a name with its parameters, as in gomoku:size=9,row=5, or the path of a .py file. A player is "
-    "random, perfect, rollout:visits=1000, uniform:visits=800, net:MODEL,visits=400, policy:MODEL, or the name of a "
-    "model that `goishi models` lists.",
+    "random, perfect, rollout:visits=1000, uniform:visits=800, net:MODEL,visits=400, policy:MODEL, the name of a "
+    "model that `goishi models` lists, or an outside engine: 'gtp:gnugo --mode gtp'.",
 )
 bench = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Measure speed on this machine.")
 app.add_typer(bench, name="bench")
@@ -156,7 +156,10 @@ def train(
 
 
 @app.command(
-    epilog=example("goishi match connect4 rollout:visits=1000 rollout:visits=100 --games 20 --openings random:2")
+    epilog=example(
+        "goishi match connect4 rollout:visits=1000 rollout:visits=100 --games 20 --openings random:2",
+        'goishi match go:size=9,rules=chinese rollout:visits=2000 "gtp:gnugo --mode gtp --chinese-rules" --out games',
+    )
 )
 def match(
     game: Spec,
@@ -169,7 +172,10 @@ def match(
     seed: Seed = 0,
     json_: Json = False,
 ) -> None:
-    """Games between two players: the score with its error bars."""
+    """Games between two players: the score with its error bars.
+
+    An outside engine is gtp: and its command line, in quotes. What it says of a game's score is compared with ours.
+    """
     from goishi import players, terminal
     from goishi.arena import tournament
     from goishi.core import registry
@@ -190,8 +196,12 @@ def match(
             warn=warn,
         )
     tell_errors(result.errors)
+    tell_errors(result.disagreements)
+    if result.counts_otherwise:
+        warn(result.counts_otherwise)
     figures = result.to_json()
-    answer(figures, json_, f"{rules.spec}: {a} against {b}", [terminal.match_row(figures)], terminal.MATCH_NOTE)
+    note = terminal.MATCH_NOTE + terminal.compared(figures)
+    answer(figures, json_, f"{rules.spec}: {a} against {b}", [terminal.match_row(figures)], note)
 
 
 @app.command(epilog=example("goishi rate connect4 random rollout:visits=100 rollout:visits=1000 --games 20"))
@@ -261,19 +271,43 @@ def puzzles(
 
 
 @app.command(
-    epilog=example("goishi gtp --game go:size=9", "goishi gtp --game gomoku:size=15 --player rollout:visits=5000")
+    epilog=example(
+        "goishi gtp --game go:size=9",
+        "goishi gtp --game go:rules=chinese-ogs --ponder",
+        "goishi gtp --game go:size=9 --level 3",
+        "goishi gtp --name KataGo --version 1.18.1",
+        "goishi gtp --game gomoku:size=15 --player rollout:visits=5000",
+    )
 )
 def gtp(
-    player: Annotated[str, typer.Option(help="Who answers genmove.")] = "rollout:visits=2000",
-    game: Annotated[str, typer.Option(help="The game at the start; boardsize changes its size.")] = "go",
+    player: Annotated[
+        str | None, typer.Option(metavar="PLAYER", help="Who answers genmove; else the best model for the game.")
+    ] = None,
+    game: Annotated[
+        str, typer.Option(metavar="GAME", help="The game at the start; boardsize changes its size.")
+    ] = "go",
     name: Annotated[str, typer.Option(help="The answer to `name`; some programs go by it.")] = "Goishi",
     version: Annotated[str, typer.Option(help="The answer to `version`; else Goishi's own.")] = "",
+    level: Annotated[
+        int | None,
+        typer.Option(help="1 to 10: how strong a network plays; else all it can.", min=1, max=10),
+    ] = None,
+    ponder: Annotated[bool, typer.Option("--ponder", help="Think on while it is the other's turn.")] = False,
+    resign: Annotated[
+        float, typer.Option(help="Give up below this value, -1 a sure loss; 0 never gives up.", min=-1, max=0)
+    ] = -0.95,
 ) -> None:
     """A GTP engine on standard input and output, for the programs that Go players use."""
+    from goishi import terminal
+    from goishi.protocols import stdio
     from goishi.protocols.gtp import Gtp
-    from goishi.protocols.stdio import serve
 
-    serve(Gtp(game, player, name=name, version=version))
+    def named(game: Any) -> str:
+        spec = player or terminal.adversary(game)
+        return spec if level is None else f"{spec},level={level}" if ":" in spec else f"{spec}:level={level}"
+
+    who = player if player and level is None else named
+    stdio.run(Gtp(game, who, name, version, resign or None, ponder))
 
 
 @app.command(
@@ -565,7 +599,7 @@ def warn(text: str) -> None:
 
 
 def tell_errors(errors: list[str]) -> None:
-    """The crashes and illegal moves of players; the first ten."""
+    """Sentences about games that did not go as they should; the first ten."""
     for error in errors[:10]:
         warn(error)
     if len(errors) > 10:

@@ -39,3 +39,15 @@ class BadRun(GoishiError):
 
 class MissingExtra(GoishiError):
     """A part of Goishi that is not installed; the text names the extra."""
+
+
+class MissingProgram(GoishiError):
+    """An outside program that is not on this machine; the text names what brings it."""
+
+
+class EngineFailure(GoishiError):
+    """An outside program ended, answered nothing sensible, or refused what it must accept."""
+
+
+class EngineTimeout(EngineFailure):
+    """An outside program did not answer in time."""

@@ -216,6 +216,14 @@ def match_row(figures: Mapping[str, Any]) -> dict[str, Any]:
     return row | {"elo": _elo(figures)} | {key: figures[key] for key in ("distinct_games", "errors")}
 
 
+def compared(figures: Mapping[str, Any]) -> str:
+    """A sentence about the scores that engines told, where there were any."""
+    if "scores_compared" not in figures:
+        return ""
+    counts = [figures["scores_compared"], len(figures["disagreements"]), figures["scores_unexplained"]]
+    return " Scores that engines told: {}, of which {} are not ours, {} of them unexplained.".format(*counts)
+
+
 def rating_row(figures: Mapping[str, Any]) -> dict[str, Any]:
     """A player's figures in a rating table for a person."""
     anchor = figures["elo_low"] == figures["elo_high"] == 0

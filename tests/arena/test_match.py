@@ -4,7 +4,7 @@ import pytest
 
 from goishi.arena.match import play, play_out
 from goishi.core import registry
-from goishi.errors import IllegalMove
+from goishi.errors import EngineFailure, EngineTimeout, IllegalMove
 from goishi.players import Decision, find
 
 GAME = registry.find("tictactoe")
@@ -38,6 +38,9 @@ def test_the_one_who_moves_first_in_the_game_is_the_first_player_whatever_the_op
         (99, "illegal move", "b chose 99"),
         (Decision("A1"), "illegal move", "b chose A1"),
         (ValueError("out of\nideas"), "crash", "b crashed and loses this game: ValueError: out of ideas."),
+        (EngineFailure("It ended."), "crash", "b loses this game: It ended."),
+        (EngineTimeout("It slept."), "timeout", "b loses this game: It slept."),
+        (IllegalMove("It passes."), "illegal move", "b loses this game: It passes."),
         (Decision(3, resigns=True), "resignation", None),
     ],
 )

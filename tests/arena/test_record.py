@@ -123,7 +123,13 @@ def test_sgf_has_points_from_the_top_left_and_the_result():
 
 @pytest.mark.parametrize(
     ("score", "termination", "result"),
-    [(-1.0, "resignation", "W+R"), (1.0, "illegal move", "B+F"), (-1.0, "crash", "W+F"), (0.0, "finished", "0")],
+    [
+        (-1.0, "resignation", "W+R"),
+        (1.0, "illegal move", "B+F"),
+        (-1.0, "crash", "W+F"),
+        (1.0, "timeout", "B+T"),
+        (0.0, "finished", "0"),
+    ],
 )
 def test_sgf_tells_how_a_game_ended(score, termination, result):
     record = GameRecord("gomoku:size=9", ("a", "b"), (40,), score, termination)

@@ -42,8 +42,10 @@ def test_a_spec_is_read_into_its_parts(spec, kind, argument, options):
         ("net", "net needs a model first"),
         ("net:visits=3", "net needs a model first"),
         ("runs/six/best.onnx", "write net:runs/six/best.onnx"),
-        ("gtp:gnugo --mode gtp", "outside engines"),
-        ("gomocup:pbrain-x", "outside engines"),
+        ("gtp:gnugo --mode gtp", "no board with points such as D4"),
+        ("gomocup:pbrain-x", "no part of this version"),
+        ("rollout:pass=never", "pass is one of own, opponent"),
+        ("rollout:pass=opponent", "are for Go; tictactoe has no points to count"),
     ],
 )
 def test_a_wrong_spec_is_told_in_one_sentence_that_helps(spec, words):

@@ -5,25 +5,37 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from goishi.arena import sgf, sgf_game
+from goishi.arena import scoring, sgf, sgf_game
 from goishi.arena.sgf import Node
 from goishi.core import registry
 from goishi.core.game import Game, split
 from goishi.core.position import Position
-from goishi.errors import BadRecord, GoishiError
+from goishi.errors import BadRecord, GoishiError, IllegalMove
 
-TERMINATIONS = ("finished", "resignation", "illegal move", "crash")
-"""How a game ends: by its rules, or because the player to move gave up, broke the rules, or its program failed."""
+TERMINATIONS = ("finished", "resignation", "illegal move", "crash", "timeout")
+"""How a game ends: by its rules, or because the player to move gave up, broke the rules, its program failed, or it took
+too long."""
 
 RULES = {"new-zealand": "NZ", "nz": "NZ", "aga": "AGA", "bga": "BGA", "goe": "GOE", "ing": "GOE"} | {
     "tromp-taylor": "Tromp-Taylor",
     "cgos": "Tromp-Taylor",
 }
 """SGF's names of rules where they are not the first word of Goishi's."""
+
+
+class Opinion(NamedTuple):
+    """What an outside engine says of a finished game's score."""
+
+    player: int
+    """Which of the game's players: 0 the one who moves first, 1 the other."""
+    score: str
+    """As it says it: `B+3.5`; empty where it says none."""
+    why: str = ""
+    """What it does otherwise, where its score is not ours, or why it says none; else empty."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +64,10 @@ class GameRecord:
     """The day, as 2026-11-30."""
     number: int | None = None
     """Which game of its match."""
+    dead: tuple[int, ...] = ()
+    """Go: the points of stones that were taken off as dead before the game was scored."""
+    opinions: tuple[Opinion, ...] = ()
+    """What outside engines say of the score."""
 
     def position(self, game: Game | None = None) -> Position:
         """The last position. Raises IllegalMove where the moves do not fit the game."""
@@ -74,6 +90,10 @@ class GameRecord:
         for name in ("error", "date", "number"):
             if getattr(self, name) not in (None, ""):
                 fields[name] = getattr(self, name)
+        if self.dead:
+            fields["dead"] = [start.name(point) for point in self.dead]
+        if self.opinions:
+            fields["opinions"] = [opinion._asdict() for opinion in self.opinions]
         return json.dumps(fields, ensure_ascii=False)
 
     def to_sgf(self, game: Game | None = None, comments: bool = True) -> str:
@@ -89,7 +109,7 @@ class GameRecord:
         kind = sgf_game.GO if game.name == "go" else sgf_game.GOMOKU
         node = root = Node(sgf_game.head(kind, board.columns, board.rows))
         words = {"PB": self.players[0], "PW": self.players[1], "DT": self.date} | self._sgf_rules(game)
-        words |= {"RE": self._sgf_result(game), "GC": "; ".join(filter(None, (self.game, self.error)))}
+        words |= {"RE": self.result(game), "GC": "; ".join(filter(None, (self.game, self.error)))}
         root.properties |= {name: [word] for name, word in words.items() if word}
         for name, player in (("AB", 1), ("AW", -1)):
             stones = [sgf.point(int(column), int(row)) for row, column in np.argwhere(position.stones == player)]
@@ -118,13 +138,14 @@ class GameRecord:
             "RU": RULES.get(rules, rules.partition("-")[0].title()),
         }
 
-    def _sgf_result(self, game: Game) -> str:
+    def result(self, game: Game | None = None) -> str:
+        """As SGF writes it: `B+3.5`, `W+R`, `W+T` on time, `B+F` by a failure, `0`."""
+        game = game or registry.find(self.game)
         if self.score == 0:
             return "0"
-        how = {"finished": "", "resignation": "R"}.get(self.termination, "F")
-        margin = getattr(game.module, "margin", None)  # the games that count points tell by how many
-        if margin is not None and self.termination == "finished":
-            how = f"{abs(float(margin(self.position(game).state))):g}"
+        how = {"finished": "", "resignation": "R", "timeout": "T"}.get(self.termination, "F")
+        if scoring.has_points(game) and self.termination == "finished":  # they tell by how many
+            return scoring.told(scoring.margin(self.position(game), self.dead))
         return ("B+" if self.score > 0 else "W+") + how
 
     def _sgf_comment(self, ply: int) -> str:
@@ -162,8 +183,12 @@ def from_json(line: str, source: str = "record") -> GameRecord:
     position = replay(fields["game"], moves, source)
     if termination == "finished" and not position.over:
         raise bad("the game is not over after its last move")
-    if termination == "finished" and position.score != score:
-        raise bad(f"the score should be {position.score:g}, as the last position says, but it is {score:g}")
+    dead = _points(fields.get("dead", []), position)
+    if dead is None:
+        raise bad("dead is a list of points such as D4")
+    due = position.score if not dead else float(np.sign(scoring.margin(position, dead)))
+    if termination == "finished" and due != score:
+        raise bad(f"the score should be {due:g}, as the last position says, but it is {score:g}")
     try:
         number = fields.get("number")
         opening = int(fields.get("opening", 0))
@@ -180,9 +205,13 @@ def from_json(line: str, source: str = "record") -> GameRecord:
             values=tuple(values),
             date=str(fields.get("date", "")),
             number=None if number is None else int(number),
+            dead=dead,
+            opinions=tuple(_opinion(each) for each in fields.get("opinions", ())),
         )
-    except (TypeError, ValueError, OverflowError):
-        raise bad("opening and number are whole numbers, seconds and values lists of numbers") from None
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise bad(
+            "opening and number are whole numbers, seconds and values lists of numbers, opinions as Goishi writes them"
+        ) from None
     if not 0 <= opening <= len(position.history):
         raise bad("the opening is longer than the game")
     return record
@@ -234,6 +263,23 @@ def _parameter(game: Game, key: str) -> str:
     given = dict(part.partition("=")[::2] for part in split(game.spec)[1].split(","))
     known = inspect.signature(game.module.setup).parameters if hasattr(game.module, "setup") else {}
     return given.get(key) or (str(known[key].default) if key in known else "")
+
+
+def _opinion(fields: dict[str, Any]) -> Opinion:
+    return Opinion(int(fields["player"]), str(fields["score"]), str(fields["why"]))
+
+
+def _points(names: Any, position: Position) -> tuple[int, ...] | None:
+    """The points of stones that a record calls dead; None where they are none, or the game knows no dead stones."""
+    if names == []:
+        return ()
+    if not isinstance(names, list) or not scoring.has_points(position.game):
+        return None
+    try:
+        points = tuple(position.action(str(name)) for name in names)
+    except IllegalMove:
+        return None
+    return points if max(points) < position.stones.size else None
 
 
 def _texts(values: Any, count: int) -> bool:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 import numpy as np
 
 from goishi.arena import openings as opening_lists
-from goishi.arena import rating
+from goishi.arena import rating, scoring
 from goishi.arena.match import Turn, play_out
-from goishi.arena.record import GameRecord, from_json, numbered, numbered_lines
+from goishi.arena.record import GameRecord, Opinion, from_json, numbered, numbered_lines
 from goishi.core.game import Game
 from goishi.core.position import Position
 from goishi.errors import BadRecord, UsageError
@@ -102,9 +102,37 @@ class MatchResult:
 
     @property
     def errors(self) -> list[str]:
-        """Crashes and illegal moves, a sentence each."""
+        """Crashes, timeouts and illegal moves, a sentence each."""
         ordered = sorted(self.finished, key=lambda game: game.number)
         return [f"Game {game.number + 1}: {game.record.error}" for game in ordered if game.record.error]
+
+    @property
+    def disagreements(self) -> list[str]:
+        """Games of which an engine says another score than ours, or none, a sentence each."""
+        found = []
+        for game in sorted(self.finished, key=lambda game: game.number):
+            for opinion in filter(lambda opinion: opinion.why, game.record.opinions):
+                name = game.record.players[opinion.player]
+                said = f"{name} says {opinion.score}: it" if opinion.score else f"{name} says nothing:"
+                why = opinion.why.rstrip(".")
+                found.append(f"Game {game.number + 1} ends {game.record.result()}, but {said} {why}.")
+        return found
+
+    @property
+    def counts_otherwise(self) -> str | None:
+        """A sentence where an engine counts by other rules, and what may help; else None."""
+        for name in (self.a, self.b):
+            for game in self.finished:
+                said = [each.why for each in game.record.opinions if game.record.players[each.player] == name]
+                if any(words in why for words in scoring.SCORINGS.values() for why in said):
+                    hint = " (GNU Go counts area with --chinese-rules)" if "gnugo" in name else ""
+                    return f"{name} plays by other rules than {self.game}; start it with the same{hint}."
+        return None
+
+    @property
+    def opinions(self) -> list[Opinion]:
+        """All that engines said of scores."""
+        return [opinion for game in self.finished for opinion in game.record.opinions]
 
     @property
     def note(self) -> str | None:
@@ -125,6 +153,10 @@ class MatchResult:
             "seconds_b": round(self.seconds_b, 3),
             "errors": len(self.errors),
         }
+        if opinions := self.opinions:
+            unexplained = sum(opinion.why == scoring.UNEXPLAINED for opinion in opinions)
+            figures |= {"scores_compared": len(opinions), "scores_unexplained": unexplained}
+            figures |= {"disagreements": self.disagreements}
         return figures | ({"note": self.note} if self.note else {})
 
 

@@ -7,7 +7,9 @@ A spec is `kind:argument,key=value,...`:
     rollout:visits=1000           search that judges positions by random games: traditional Monte Carlo tree search
     net:PATH_OR_NAME,visits=400   search with a network; level=1 to level=10 plays weaker, like a person
     policy:PATH_OR_NAME           a network's first thought, no search
-and the name of a model that ships with Goishi alone means `net:NAME`.
+    gtp:COMMAND LINE              an outside engine; its keys stand before the colon: gtp,timeout=600:katago gtp
+and the name of a model that ships with Goishi alone means `net:NAME`. In Go, the keys pass, resign_margin and
+resign_after say when a player of any kind passes and gives up; see the module `ending`.
 """
 
 import difflib
@@ -24,14 +26,16 @@ if TYPE_CHECKING:
 VISITS = {"uniform": 800, "rollout": 1000, "net": 400}
 """A search's visits where a spec says neither visits nor seconds."""
 
-COMMON = ("visits", "seconds", "leaves", "temperature", "resign", "mode", "threads")
+ENDING = ("pass", "resign_margin", "resign_after")
+COMMON = ("visits", "seconds", "leaves", "temperature", "resign", "mode", "threads", *ENDING)
 KEYS: dict[str, tuple[str, ...]] = {
     "random": (),
     "perfect": (),
     "uniform": COMMON,
     "rollout": COMMON,
     "net": (*COMMON, "level", "runtime", "precision", "symmetry"),
-    "policy": ("temperature", "runtime", "precision", "symmetry"),
+    "policy": ("temperature", "runtime", "precision", "symmetry", *ENDING),
+    "gtp": ("timeout", "seconds", *ENDING),
 }
 TAKES_MODEL = ("net", "policy")
 OUTSIDE = ("gtp", "gomocup")
@@ -44,11 +48,15 @@ RANGES: dict[str, tuple[type, float, float]] = {
     "resign": (float, -1, -0.01),
     "threads": (int, 1, 1024),
     "level": (int, 1, 10),
+    "timeout": (float, 0.1, 1_000_000),
+    "resign_margin": (float, 0.5, 1_000_000),
+    "resign_after": (int, 0, 1_000_000),
 }
 CHOICES: dict[str, tuple[str, ...]] = {
     "mode": ("puct", "gumbel", "uct"),
     "runtime": ("auto", "openvino", "onnxruntime", "torch"),
     "symmetry": ("none", "random", "average"),
+    "pass": ("own", "opponent"),
 }
 
 
@@ -99,27 +107,45 @@ def maker(spec: str, game: Game, threads: int = 1) -> Maker:
 
     Everything wrong with the spec is raised here, not when a player is made.
     """
-    kind, argument, options = parse(spec)
+    parts = parse(spec)
     name = spec.strip()
+    make = _maker(name, parts, game, threads)
+    if not set(ENDING) & set(parts.options):
+        return make
+    from goishi.players import ending
+
+    return ending.maker(parts.options, make, game)
+
+
+def _maker(name: str, spec: Spec, game: Game, threads: int) -> Maker:
+    """As `maker`, without what ends a game early."""
     from goishi.players import simple
 
-    if kind == "random":
+    if spec.kind == "random":
         return lambda seed: simple.RandomPlayer(seed, name)
-    if kind == "perfect":
+    if spec.kind == "perfect":
         solution = simple.solve(game)
         return lambda seed: simple.PerfectPlayer(game, seed, name, solution)
+    if spec.kind == "gtp":
+        from goishi.players import engine
+
+        return engine.maker(name, spec, game)
     from goishi.players import searcher
 
-    return searcher.maker(name, Spec(kind, argument, options), game, threads)
+    return searcher.maker(name, spec, game, threads)
 
 
 def parse(spec: str) -> Spec:
     """A spec's parts. Raises UsageError that names the nearest kind or key."""
     head, _, text = spec.strip().partition(":")
+    kind, *keys = (part.strip() for part in head.split(","))
+    kind = kind.lower()
+    if kind == "gtp":
+        return Spec(kind, text.strip(), dict(_option(kind, part) for part in keys))
     kind = head.lower()
     if kind in OUTSIDE:
         raise UsageError(
-            f"{kind}: players (outside engines) are no part of this version of Goishi yet; there are {', '.join(KEYS)}."
+            f"{kind}: players (Gomocup brains) are no part of this version of Goishi yet; there are {', '.join(KEYS)}."
         )
     if kind not in KEYS:
         kind, text = "net", _as_model(spec.strip())

@@ -1,0 +1,6 @@
+"""Lets the tests here import `sessions`, whatever pytest's import mode."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
