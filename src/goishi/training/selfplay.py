@@ -199,7 +199,7 @@ class SelfPlay:
         return early and self._pass >= 0 and result.proven != 1 and int(self._masks[index, : self._pass].sum()) > 0
 
     def _may_end(self, index: int) -> bool:
-        """Has the opponent passed, and may this side pass too? Who has lost would else play on until nothing is left."""
+        """Has the opponent passed, and may this side pass too? Who has lost would else play on to the end."""
         actions = self._unfinished[index].actions
         return self._pass >= 0 and actions[-1:] == [self._pass] and bool(self._masks[index, self._pass])
 
