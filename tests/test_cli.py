@@ -15,7 +15,7 @@ import typer
 
 from goishi import __version__, cli, errors
 
-COMMANDS = ["serve", "play", "train", "match", "rate", "puzzles", "gtp", "sgf", "check", "games", "models"]
+COMMANDS = ["serve", "play", "train", "match", "rate", "puzzles", "gtp", "analysis", "sgf", "check", "games", "models"]
 BENCHES = ["games", "network", "search", "selfplay", "train"]
 
 

@@ -237,6 +237,7 @@ def rate(
     epilog=example(
         "goishi puzzles Test_L3_R1 --player rollout:visits=1000",
         "goishi puzzles endgames.obf --player net:othello,visits=400 --json",
+        "goishi puzzles 9x9.tst --player net:go9,visits=400",
     )
 )
 def puzzles(
@@ -258,14 +259,21 @@ def puzzles(
     A line of FILE is a Connect Four position and its score (`4455326 -3`), an Othello position with the values of its
     moves (.obf), or JSON such as {"game": "tictactoe", "moves": ["b2", "a1"], "best": ["c1"]}.
 
+    A FILE.tst is a regression suite of a GTP engine, as GoGui's and GNU Go's: commands, and the answers that are right.
+    Answers that depend on commands of another engine's own are counted as unjudged.
+
     Connect Four moves are judged by an exact search, which takes most of the time where a position has few pieces.
     What it leaves unjudged is counted apart; the share is of the others.
     """
     from goishi import terminal
     from goishi.arena.puzzles import puzzles
+    from goishi.protocols import regression
 
     with terminal.stages() as tell:
-        figures = puzzles(file, player, game, seed=seed, solver_positions=solver_positions, progress=tell)
+        if regression.is_suite(file):
+            figures = regression.score(file, player, game or "go", tell)
+        else:
+            figures = puzzles(file, player, game, seed=seed, solver_positions=solver_positions, progress=tell)
     rows = [{"set": name, **row} for name, row in figures.get("by_set", {}).items()]
     answer(figures, json_, f"{player} on {file}", [*rows, {"set": "all", **pick(figures, *PUZZLE_FIGURES)}])
 
@@ -308,6 +316,70 @@ def gtp(
 
     who = player if player and level is None else named
     stdio.run(Gtp(game, who, name, version, resign or None, ponder))
+
+
+@app.command(
+    epilog=example(
+        "goishi analysis --player rollout:visits=2000 --game go:size=9",
+        "goishi analysis --websocket 127.0.0.1:8771",
+        "goishi analysis -quit-without-waiting -override-config reportAnalysisWinratesAs=WHITE",
+    )
+)
+def analysis(
+    player: Annotated[
+        str | None,
+        typer.Option(
+            help="Who analyzes, else the best model for the game; its visits are for queries without maxVisits."
+        ),
+    ] = None,
+    game: Annotated[
+        str,
+        typer.Option(
+            metavar="GAME", help="The game; queries choose the board's size, and this one is loaded from the start."
+        ),
+    ] = "go",
+    websocket: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Serve WebSockets there, instead of the standard streams.")
+    ] = None,
+    version: Annotated[str, typer.Option(help="The answer to query_version; else Goishi's own.")] = "",
+    quit_: Annotated[
+        bool, typer.Option("-quit-without-waiting", help="Stop at the input's end, whatever is still to be answered.")
+    ] = False,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-override-config",
+            metavar="KEY=VALUE,...",
+            help="KataGo's maxVisits, maxTime, reportAnalysisWinratesAs, wideRootNoise, rootPolicyTemperature or "
+            "analysisPVLen for all queries; its other settings are passed over.",
+        ),
+    ] = None,
+    katago: Annotated[
+        list[str] | None,
+        typer.Option("-model", "-config", "-human-model", metavar="FILE", help="KataGo's own words: passed over."),
+    ] = None,
+) -> None:
+    """KataGo's JSON analysis protocol on standard input and output or by WebSocket, for KaTrain and its like."""
+    from goishi import terminal
+    from goishi.core import registry
+    from goishi.protocols import analysis as protocol
+
+    settings = protocol.settings_of(overrides or [])
+    player = player or terminal.adversary(registry.find(game))
+    if websocket is None:
+        protocol.serve(game, player, settings, version, not quit_)
+    else:
+        from goishi.web.app import serve_lines
+
+        host, colon, port = websocket.rpartition(":")
+        if not colon or not port.isdecimal():
+            raise UsageError(f"--websocket takes HOST:PORT, as in 127.0.0.1:8771, not {websocket!r}.")
+        serve_lines(
+            host.strip("[]"),
+            int(port),
+            lambda: protocol.Hall(protocol.Analyst(game, player, settings, version)),
+        )
+    protocol.leave_process()
 
 
 @app.command(

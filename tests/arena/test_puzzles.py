@@ -184,7 +184,6 @@ def test_json_lines_may_leave_the_game_to_the_caller(tmp_path):
         ("a.txt", "1212121 1\n", "line 1: the game is over"),
         ("a.txt", "<html>\n", "line 1: this is no puzzle"),
         ("a.txt", "", "has no puzzles"),
-        ("a.tst", "loadsgf x.sgf\n", "GTP test files"),
         ("a.obf", OTHELLO[1:], "line 1: the board has 63 squares"),
         ("a.obf", OTHELLO.replace("G8", "A8"), "line 1: A8 may not be played here"),
         ("a.obf", OTHELLO.replace("G8", "Z8"), "line 1: 'Z8' is no point"),

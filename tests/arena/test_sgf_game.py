@@ -14,14 +14,13 @@ from goishi.arena.sgf_game import (
     Replay,
     cleaned,
     find_game,
-    fixed_handicap,
     normal_result,
     replay,
     spec_of,
     understand,
 )
 from goishi.core import registry
-from goishi.core.board import Board
+from goishi.core.board import Board, fixed_handicap
 from goishi.errors import BadRecord, UnknownGame
 
 
@@ -427,6 +426,13 @@ def test_the_first_illegal_move_is_told_with_its_number(played, problem):
     assert isinstance(done, Replay)
     assert (done.played, done.problem) == problem
     assert len(done.position.history) == done.played
+
+
+def test_a_game_that_goes_on_after_two_passes_replays():
+    record = game("(;SZ[5]AB[aa];W[];B[];W[cc];B[];W[];W[dd])")
+    done = replay(record, find_game(record))
+    assert (done.played, done.problem) == (6, "")
+    assert done.position.stones[3, 3] == -1
 
 
 def test_stones_before_the_first_move_need_a_game_that_takes_them(tmp_path):

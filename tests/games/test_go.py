@@ -6,7 +6,7 @@ import pytest
 from goishi.core import registry
 from goishi.core.compiled import inner
 from goishi.core.position import Position
-from goishi.errors import IllegalMove, UsageError
+from goishi.errors import IllegalMove, UnknownGame, UsageError
 
 STONES = {"X": 1, "O": -1, ".": 0}
 
@@ -353,6 +353,47 @@ def test_white_is_paid_for_handicap_stones_as_the_rules_say(rules, bonus):
     assert game.module.margin(states[0]) == before + area - bonus
 
 
+SEKI = "X.X.O XXXOO OOOO. ..... ....."  # Black has one eye, White the rest of the board; D5 is nobody's
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [("chinese", 6 - 18), ("japanese", -11), ("stone-scoring", 5 - 18 + 2), ("ancient-territory", -11 + 2)],
+)
+def test_points_in_seki_and_two_a_group_are_taxed_as_the_rules_say(rules, expected):
+    position = arranged(SEKI, rules=rules)
+    module = position.game.module
+    assert module.margin(position.state) == module.points(position.state) == expected
+    owners, seki = module.settle(position.state, np.zeros((5, 5), bool))
+    assert (seki == (position.stones == 1)).all()
+    assert owners[0, 1] == (rules == "chinese")
+
+
+@pytest.mark.parametrize("rules", ["chinese", "japanese"])
+def test_a_point_that_must_be_filled_counts_by_area_only(rules):
+    position = arranged(".X.XO XXXOO X.XOO XXXO. OOOO.", rules=rules)  # C5 joins D5, which has no other liberty
+    module = position.game.module
+    owners, seki = module.settle(position.state, np.zeros((5, 5), bool))
+    assert not seki[position.stones == 1].any()
+    assert owners[0, 0] == owners[2, 1] == 1
+    assert owners[0, 2] == (rules == "chinese")
+
+
+def test_the_first_pass_takes_the_button():
+    position = arranged(5 * ".X.O. ", rules="aga-button")
+    module = position.game.module
+    assert module.margin(position.state) == 0
+    assert position.play(0).state.button == 0
+    passed = after(position, "pass")
+    assert passed.state.button == 1
+    assert module.margin(passed.state) == 0.5
+    ended = after(passed, "pass")
+    assert ended.state.button == 1
+    assert ended.score == 1
+    assert after(arranged(5 * ".X.O. ", rules="aga-button", player=-1), "pass pass").score == -1
+    assert after(arranged(5 * ".X.O. ", rules="aga"), "pass pass").score == 0
+
+
 HANDICAPS = {  # as GTP clients know them
     (7, 2): "E5 C3",
     (9, 4): "G7 C3 C7 G3",
@@ -384,19 +425,55 @@ def test_a_handicap_game_begins_with_whites_move():
 
 def test_each_preset_means_what_the_table_says():
     preset = registry.find("go:size=9").module.preset
-    assert preset("tromp-taylor") == ("area", "positional", "none", True, "0", False)
-    assert preset("Chinese") == ("area", "simple", "none", False, "N", True)
-    assert preset("chinese_OGS") == preset("chinesekgs") == ("area", "positional", "none", False, "N", True)
-    assert preset("japanese") == preset("Korean") == ("territory", "simple", "seki", False, "0", False)
-    assert preset("AGA") == ("area", "situational", "none", False, "N-1", True)
-    assert preset("New Zealand") == ("area", "situational", "none", True, "0", True)
+    no = False
+    assert preset("tromp-taylor") == ("area", "positional", "none", True, "0", False, no)
+    assert preset("Chinese") == ("area", "simple", "none", False, "N", True, no)
+    assert preset("chinese_OGS") == preset("chinesekgs") == ("area", "positional", "none", False, "N", True, no)
+    assert preset("japanese") == preset("Korean") == ("territory", "simple", "seki", False, "0", False, no)
+    assert preset("AGA") == preset("bga") == preset("French") == ("area", "situational", "none", False, "N-1", True, no)
+    assert preset("aga button") == ("area", "situational", "none", False, "N-1", True, True)
+    assert preset("New Zealand") == preset("NZ") == ("area", "situational", "none", True, "0", True, no)
+    assert preset("goe") == preset("ing") == ("area", "positional", "none", True, "0", True, no)
+    assert preset("stone_scoring") == preset("ancient-area") == ("area", "simple", "all", False, "0", True, no)
+    assert preset("ancient territory") == ("territory", "simple", "all", False, "0", False, no)
     assert preset("cgos") == preset("tromp-taylor")._replace(suicide=False)
 
 
+def test_a_records_rules_are_read_back_as_they_were_set():
+    module = registry.find("go:size=9").module
+    for name, rules in module.PRESETS.items():
+        assert module.describe(module.flags(rules)) == rules, name
+    odd = module.RuleSet("territory", "situational", "none", True, "N-1", True, True)
+    assert module.describe(module.flags(odd)) == odd
+
+
+@pytest.mark.parametrize(
+    ("spec", "komi"),
+    [
+        ("go:size=9", 7.5),
+        ("go:size=9,rules=chinese", 7.5),
+        ("go:size=9,rules=japanese", 6.5),
+        ("go:size=9,rules=ancient-territory", 6.5),
+        ("go:size=9,scoring=territory", 6.5),
+        ("go:size=9,rules=aga-button", 7.0),
+        ("go:size=9,rules=japanese,komi=0.5", 0.5),
+        ("go:size=9,komi=-3", -3.0),
+    ],
+)
+def test_komi_is_what_the_rules_are_played_with_unless_it_is_given(spec, komi):
+    module = registry.find(spec).module  # nothing is compiled
+    assert komi == module.HALF_KOMI / 2
+
+
 def test_what_a_preset_sets_may_be_set_by_itself():
-    spec = "go:size=9,rules=chinese,ko=situational,suicide=yes,scoring=territory,bonus=N-1"
-    module, rules = registry.find(spec).module, registry.find(spec).start()["rules"][0]
-    assert rules == module.SITUATIONAL | module.SUICIDE | module.TERRITORY | module.BONUS_LESS_ONE
+    module = registry.find("go:size=9,rules=chinese,ko=situational,suicide=yes,scoring=territory,bonus=N-1").module
+    friendly = module.describe(module.RULES)  # by territory, points in seki do not count
+    assert friendly == ("territory", "situational", "seki", True, "N-1", True, False)
+    module = registry.find("go:size=9,rules=japanese,tax=all,button=yes").module
+    assert module.describe(module.RULES) == ("territory", "simple", "all", False, "0", False, True)
+    assert registry.find("go:size=9,rules=japanese,scoring=area").module.RULES & module.TAX_SEKI == 0
+    with pytest.raises(UnknownGame, match="tax is none, seki, all or preset"):
+        registry.find("go:size=9,tax=much")
 
 
 # ------------------------------------------------------------------ records

@@ -2,11 +2,13 @@
 
 import lzma
 import re
+import tarfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from goishi.arena import sgf_game, sgf_import
 from goishi.core import registry
 from goishi.core.position import Position
 
@@ -103,6 +105,37 @@ def test_real_games_replay(name):
 def test_all_real_games_replay(name):
     for batch in batches(DATA / f"{name}.sgfs.xz"):
         replay(9 if name.startswith("go9") else 19, batch, "chinese")
+
+
+def engine_games(count=None):
+    """Raw records of games between engines, as `read` gives them; a side may move twice where a pass was left out."""
+    with tarfile.open(DATA / "go19/ai_games_raw_sgf.tar.xz") as archive:
+        for member in archive:
+            if member.isfile():
+                for tree in sgf_import.read(archive.extractfile(member).read(), member.name):
+                    record = sgf_game.understand(tree)
+                    stones = [(1, action) for action in record.black] + [(-1, action) for action in record.white]
+                    moves = [(move.player, move.action) for move in record.moves]
+                    yield {"GN": member.name, "SZ": record.rows}, stones, moves
+                    count = None if count is None else count - 1
+                    if count == 0:
+                        return
+
+
+def test_games_between_engines_replay():
+    replay(19, list(engine_games(FEW)), "chinese")
+
+
+@pytest.mark.slow
+def test_all_games_between_engines_replay_but_one_with_an_occupied_point():
+    games = list(engine_games())
+    assert len(games) == 7259
+    bad = [game for game in games if "金毛测试 VS 夏娜" in game[0]["GN"]]
+    for start in range(0, len(games), BATCH):
+        replay(19, [game for game in games[start : start + BATCH] if game not in bad], "chinese")
+    assert len(bad) == 1
+    with pytest.raises(AssertionError, match="254"):
+        replay(19, bad, "chinese")
 
 
 def scored(count=None):

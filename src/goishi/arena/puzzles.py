@@ -124,8 +124,6 @@ def _reader(line: str) -> Callable[..., Puzzle] | None:
 def _read_file(path: Path, game: str | None, solver_positions: int) -> Iterator[Puzzle]:
     lines = numbered_lines(path)
     reader = _reader(lines[0][1]) if lines else None
-    if path.suffix == ".tst":
-        raise BadRecord(f"{path}: GTP test files are not part of this version of Goishi yet.")
     if lines and reader is None:
         raise BadRecord(
             f"{path}, line {lines[0][0]}: this is no puzzle; a line is as `4455326 -3`, "

@@ -130,8 +130,7 @@ class GameRecord:
             return {"RU": _parameter(game, "rule")}
         if game.name != "go":
             return {}
-        komi, handicap = float(_parameter(game, "komi") or 0), int(_parameter(game, "handicap") or 0)
-        rules = _parameter(game, "rules")
+        komi, handicap, rules = game.module.HALF_KOMI / 2, game.module.HANDICAP, _parameter(game, "rules")
         return {
             "KM": f"{komi:.15g}" + (".0" if komi == int(komi) else ""),
             "HA": str(handicap) if handicap >= 2 else "",

@@ -56,13 +56,13 @@ def explain(position: Position, dead: Iterable[int], judgement: Judgement) -> st
     """
     game, module, stones = position.game, position.game.module, position.stones
     ours = _mask(game, dead)
-    boards = {"": module.territory(stones, ours)}
+    boards = {"": module.settle(position.state, ours)[0]}
     if judgement.dead is not None:
         theirs = _mask(game, judgement.dead)
         verdicts = _said(position, theirs & ~ours, "takes", "dead"), _said(position, ours & ~theirs, "takes", "alive")
-        boards[" and ".join(filter(None, verdicts))] = module.territory(stones, theirs)
+        boards[" and ".join(filter(None, verdicts))] = module.settle(position.state, theirs)[0]
     if ours.any():
-        boards["takes no stone for dead"] = module.territory(stones, _mask(game, ()))
+        boards["takes no stone for dead"] = module.settle(position.state, _mask(game, ()))[0]
     if judgement.owners is not None:
         owners, our_owners = judgement.owners, boards[""]
         parts = (
@@ -73,12 +73,12 @@ def explain(position: Position, dead: Iterable[int], judgement: Judgement) -> st
     scorings = ["territory", "area"] if position.state.rules & module.TERRITORY else ["area", "territory"]
     handicap, bonus = int(position.state.handicap), int(module.bonus(position.state))
     bonuses = [bonus, *sorted({0, handicap, max(0, handicap - 1)} - {bonus})]
-    prisoners = _prisoners(position)
+    prisoners, half_points = _prisoners(position), int(position.state.button) - int(position.state.komi)
     ways: list[list[str]] = []
     for words, owners in boards.items():
         for scoring, given in itertools.product(scorings, bonuses):
             total = int(owners.sum()) if scoring == "area" else prisoners + int((owners - stones).sum())
-            if total - given - position.state.komi / 2 == judgement.margin:
+            if total - given + half_points / 2 == judgement.margin:
                 other = SCORINGS[scoring] if scoring != scorings[0] else ""
                 more = f"gives White {given} points for the handicap, not {bonus}" if given != bonus else ""
                 ways.append([said for said in (words, other, more) if said])

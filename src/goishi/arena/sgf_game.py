@@ -20,7 +20,7 @@ import goishi
 from goishi.arena import sgf
 from goishi.arena.sgf import Node, Remark, Tree
 from goishi.core import registry
-from goishi.core.board import GO_LETTERS
+from goishi.core.board import GO_LETTERS, fixed_handicap
 from goishi.core.game import Game
 from goishi.core.position import Position
 from goishi.errors import BadRecord, IllegalMove, UnknownGame
@@ -459,29 +459,6 @@ def _actions(columns: int, rows: int) -> dict[str, int]:
     return {sgf.point(column, row): row * columns + column for row in range(rows) for column in range(columns)}
 
 
-def fixed_handicap(columns: int, rows: int, count: int, ends: bool = False) -> tuple[int, ...]:
-    """The usual points of a handicap, as GTP's fixed_handicap sets them; none where the board has not so many.
-
-    ends  stones six and seven stand in the middle of the upper and lower side, not of the left and right one
-    """
-    short = min(columns, rows)
-    middles = short > 7 and columns % 2 and rows % 2
-    if not 2 <= count <= (0 if short < 7 else 9 if middles else 4):
-        return ()
-    edge = 2 if short < 13 else 3
-    left, center, right = edge, columns // 2, columns - 1 - edge
-    top, middle, bottom = edge, rows // 2, rows - 1 - edge
-    points = [(right, top), (left, bottom), (left, top), (right, bottom)]
-    sides, others = [(left, middle), (right, middle)], [(center, top), (center, bottom)]
-    if count >= 6:
-        points += others if ends else sides
-    if count >= 8:
-        points += sides if ends else others
-    if count in (5, 7, 9):
-        points.append((center, middle))
-    return tuple(row * columns + column for column, row in points[:count])
-
-
 def normal_result(given: str) -> str:
     """A result as SGF writes it, from what people and programs write; empty where it says nothing certain."""
     text = " ".join(given.lower().split()).rstrip(".!。 ")
@@ -690,7 +667,17 @@ def _play(position: Position, move: Move, record: SgfGame) -> Position:
         raise IllegalMove(f"It is {COLORS[position.player]}'s turn.")
     if move.action >= position.game.actions:
         raise IllegalMove("This game knows no pass.")
-    return position.play(move.action)
+    return (_resumed(position, move.player) if position.over else position).play(move.action)
+
+
+def _resumed(position: Position, player: int) -> Position:
+    """The position, to go on from where passes had ended it and the players disagreed on what is dead."""
+    resume: Any = getattr(position.game.module, "resume", None)
+    if resume is None:
+        return position
+    states = np.array(position.states, position.game.State)
+    resume(states[0], player)
+    return Position(position.game, states, position.history, position.earlier)
 
 
 def _with_stones(

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from goishi.arena import sgf
 from goishi.arena.sgf import Node, Tree
-from goishi.arena.sgf_game import fixed_handicap, normal_result
+from goishi.arena.sgf_game import normal_result
+from goishi.core.board import fixed_handicap
 from goishi.errors import BadRecord
 
 SUFFIXES = (".sgf", ".sgfs", ".gib", ".ngf", ".psq")

@@ -90,3 +90,26 @@ class Board:
         if self.passes:
             actions = np.hstack([actions, np.full((len(actions), 1), self.actions - 1, np.int32)])
         return np.ascontiguousarray(actions)
+
+
+def fixed_handicap(columns: int, rows: int, count: int, ends: bool = False) -> tuple[int, ...]:
+    """The usual points of a handicap, as GTP's fixed_handicap sets them; none where the board has not so many.
+
+    ends  stones six and seven stand in the middle of the upper and lower side, not of the left and right one
+    """
+    short = min(columns, rows)
+    middles = short > 7 and columns % 2 and rows % 2
+    if not 2 <= count <= (0 if short < 7 else 9 if middles else 4):
+        return ()
+    edge = 2 if short < 13 else 3
+    left, center, right = edge, columns // 2, columns - 1 - edge
+    top, middle, bottom = edge, rows // 2, rows - 1 - edge
+    points = [(right, top), (left, bottom), (left, top), (right, bottom)]
+    sides, others = [(left, middle), (right, middle)], [(center, top), (center, bottom)]
+    if count >= 6:
+        points += others if ends else sides
+    if count >= 8:
+        points += sides if ends else others
+    if count in (5, 7, 9):
+        points.append((center, middle))
+    return tuple(row * columns + column for column, row in points[:count])

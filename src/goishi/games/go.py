@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from goishi.core.board import Board
+from goishi.core.board import Board, fixed_handicap
 from goishi.errors import UsageError
+from goishi.games.eyes import examine
 
 WINDOW = 8  # positions that the record remembers, against repetitions inside a search
 MOST_MOVES = 6  # a game ends after this many moves a point, scored as it stands; the longest known 9x9 game has 4.3
@@ -21,11 +22,13 @@ KOMI_SCALE = 20.0  # points that a network sees as 1
 
 # What a record's `rules` is made of.
 SUICIDE, POSITIONAL, SITUATIONAL, TERRITORY, BONUS_ALL, BONUS_LESS_ONE, ALL_ALIVE = 1, 2, 4, 8, 16, 32, 64
+TAX_SEKI, TAX_ALL, BUTTON, FRIENDLY = 128, 256, 512, 1024
+CAREFUL = 2048  # no rule: random games heed chains in danger and leave a seki alone; for judging a finished board
 
 KO = ("simple", "positional", "situational")
 SCORING = ("area", "territory")
 BONUS = ("0", "N", "N-1")
-TAX = ("none", "seki")
+TAX = ("none", "seki", "all")
 
 
 class RuleSet(NamedTuple):
@@ -36,13 +39,21 @@ class RuleSet(NamedTuple):
     ko: str
     """What may not recur: simple (at once), positional (a board), situational (a board with the same side to move)."""
     tax: str
-    """Points surrounded in seki: none (they count), seki (they do not)."""
+    """none; seki: points surrounded in seki do not count; all: and each group that lives pays two points."""
     suicide: bool
     """May a chain of several stones take its own last liberty? A single stone never may."""
     bonus: str
     """White's points for N handicap stones: 0, N or N-1."""
     friendly: bool
     """May both pass while dead stones stand, to be taken off by agreement?"""
+    button: bool = False
+    """Does the first pass take half a point?"""
+
+    @property
+    def komi(self) -> float:
+        """White's points where nobody asks for others: 6.5 for territory, 7 with a button or in New Zealand, or 7.5."""
+        new_zealand = self.suicide and self.ko == "situational"
+        return 6.5 if self.scoring == "territory" else 7.0 if self.button or new_zealand else 7.5
 
 
 PRESETS = {
@@ -56,10 +67,14 @@ PRESETS = {
     "aga": RuleSet("area", "situational", "none", False, "N-1", True),
     "bga": RuleSet("area", "situational", "none", False, "N-1", True),
     "french": RuleSet("area", "situational", "none", False, "N-1", True),
+    "aga-button": RuleSet("area", "situational", "none", False, "N-1", True, True),
     "new-zealand": RuleSet("area", "situational", "none", True, "0", True),
     "nz": RuleSet("area", "situational", "none", True, "0", True),
     "ing": RuleSet("area", "positional", "none", True, "0", True),
     "goe": RuleSet("area", "positional", "none", True, "0", True),
+    "stone-scoring": RuleSet("area", "simple", "all", False, "0", True),
+    "ancient-area": RuleSet("area", "simple", "all", False, "0", True),
+    "ancient-territory": RuleSet("territory", "simple", "all", False, "0", False),
 }
 
 
@@ -67,15 +82,20 @@ def setup(
     size=19,
     columns=0,
     rows=0,
-    komi=7.5,
+    komi="rules",
     rules="tromp-taylor",
     ko="preset",
     suicide="preset",
     scoring="preset",
+    tax="preset",
     bonus="preset",
+    button="preset",
     handicap=0,
 ):
-    """A square of `size`, unless both `columns` and `rows` are given; what is `preset` is as `rules` has it."""
+    """A square of `size`, unless both `columns` and `rows` are given; what is `preset` is as `rules` has it.
+
+    komi  points for White, or `rules`: what is usual under them.
+    """
     global State, actions, planes, board, symmetric, RULES, HALF_KOMI, HANDICAP, FIRST_STONES
     global ROWS, COLUMNS, POINTS, NEIGHBOURS, DIAGONALS, CROWD, STEPS, ZOBRIST, TURN, EMPTY
     if (columns == 0) != (rows == 0):
@@ -84,8 +104,9 @@ def setup(
     if not (2 <= columns <= 25 and 2 <= rows <= 25):
         raise UsageError(f"size, columns and rows go from 2 to 25, but {columns}x{rows} was asked for.")
     ROWS, COLUMNS, POINTS = rows, columns, rows * columns
-    RULES = flags(changed(preset(rules), ko, suicide, scoring, bonus))
-    HALF_KOMI, HANDICAP = half_points(komi), handicap
+    asked = changed(preset(rules), ko=ko, suicide=suicide, scoring=scoring, tax=tax, bonus=bonus, button=button)
+    RULES = flags(asked)
+    HALF_KOMI, HANDICAP = half_points(asked.komi if komi == "rules" else komi), handicap
     FIRST_STONES = np.array(handicap_points(rows, columns, handicap), np.int16)
     NEIGHBOURS, DIAGONALS = around(((-1, 0), (0, -1), (0, 1), (1, 0))), around(((-1, -1), (-1, 1), (1, -1), (1, 1)))
     CROWD = np.array([1 if -1 in near else 2 for near in NEIGHBOURS], np.int16)  # diagonal stones that spoil an eye
@@ -106,6 +127,7 @@ def setup(
         ("rules", "i2"),
         ("komi", "i2"),  # in half points
         ("handicap", "i1"),  # Black's stones at the start
+        ("button", "i1"),  # who took it, or 0
     ]
     actions = POINTS + 1  # the last is the pass
     planes = (15, rows, columns)
@@ -133,6 +155,7 @@ def begin(state, player, handicap):
     state.passes = 0
     state.moves = 0
     state.prisoners = 0
+    state.button = 0
     state.ko = -1
     state.banned[:] = 0
     state.last[:] = -1
@@ -156,6 +179,8 @@ def play(state, action):
     state.banned[:] = 0
     if action == POINTS:
         state.passes += 1
+        if state.rules & BUTTON and state.button == 0:
+            state.button = player
     else:
         state.passes = 0
         change, taken, lost, ko = place(state.board.reshape(POINTS), action, player)
@@ -212,7 +237,7 @@ def score(state):
 
 def lead(state):
     """Black's points less White's, komi and bonus counted, with every stone on the board alive."""
-    return points(state, np.zeros((ROWS, COLUMNS), np.bool_)) - bonus(state) - state.komi / 2
+    return points(state) - bonus(state) + (int(state.button) - int(state.komi)) / 2
 
 
 def encode(state, planes):
@@ -220,8 +245,9 @@ def encode(state, planes):
 
     0 own stones, 1 the opponent's, 2 to 4 chains with one, two, more liberties, 5 empty points where one may not play,
     6 the last move, 7 the one before, 8 ones if the last move was a pass, 9 ones; the rest are one number all over:
-    10 the points that this player is given (komi, handicap's bonus, prisoners), 11 and 12 positional and situational
-    superko, 13 suicide, 14 territory scoring.
+    10 the points that this player is given (komi, handicap's bonus, prisoners, button), 11 and 12 positional and
+    situational superko, 13 suicide, 14 territory scoring, with half more for a group tax and a quarter more while the
+    button is there.
     """
     cells = state.board.reshape(POINTS)
     chain, liberties, hashes = chains(cells)
@@ -240,11 +266,12 @@ def encode(state, planes):
             planes[6 + i, state.last[i] // COLUMNS, state.last[i] % COLUMNS] = 1
     planes[8] = state.passes > 0
     planes[9] = 1
-    planes[10] = state.player * (state.prisoners - (state.komi / 2 + bonus(state))) / KOMI_SCALE
+    planes[10] = state.player * (state.prisoners + (state.button - state.komi) / 2 - bonus(state)) / KOMI_SCALE
     planes[11] = state.rules & POSITIONAL > 0
     planes[12] = state.rules & SITUATIONAL > 0
     planes[13] = state.rules & SUICIDE > 0
-    planes[14] = state.rules & TERRITORY > 0
+    planes[14] = (state.rules & TERRITORY > 0) + (state.rules & TAX_ALL > 0) / 2
+    planes[14] += (state.rules & BUTTON > 0 and state.button == 0) / 4
 
 
 # ------------------------------------------------------------------ what may recur
@@ -411,6 +438,8 @@ def take(cells, first):
 def draw(state, random):
     """A random legal action that fills no eye of one's own; the pass when there is no other."""
     cells = state.board.reshape(POINTS)
+    if state.rules & CAREFUL:
+        return draw_carefully(state, cells, random)
     point = np.int64(random >> np.uint64(33)) % POINTS
     step = STEPS[np.int64(random & np.uint64(0xFFFFFFFF)) % len(STEPS)]
     for _ in range(POINTS):  # each point once
@@ -420,6 +449,120 @@ def draw(state, random):
         if point >= POINTS:
             point -= POINTS
     return np.int64(POINTS)
+
+
+def draw_carefully(state, cells, random):
+    """As `draw`: it answers an attack on a chain, and gives none away."""
+    answer = rescue(state, cells, random)
+    if answer >= 0:
+        return answer
+    point = np.int64(random >> np.uint64(33)) % POINTS
+    step = STEPS[np.int64(random & np.uint64(0xFFFFFFFF)) % len(STEPS)]
+    for _ in range(POINTS):
+        good = cells[point] == 0 and not is_eye(cells, point, state.player) and is_legal(state, cells, point)
+        if good and not wastes(cells, point, state.player):
+            return point
+        point += step
+        if point >= POINTS:
+            point -= POINTS
+    return np.int64(POINTS)
+
+
+def rescue(state, cells, random):
+    """A move that takes the chain of the last move, or saves a chain that it left with one liberty; -1 for none."""
+    last, player = state.last[0], state.player
+    if last < 0 or last >= POINTS or random & np.uint64(7) == 0:  # now and then it is overlooked
+        return np.int64(-1)
+    liberty = only_liberty(cells, last)
+    if liberty >= 0 and is_legal(state, cells, liberty):
+        return np.int64(liberty)
+    for k in range(4):
+        near = NEIGHBOURS[last, k]
+        if near < 0:
+            break
+        if cells[near] == player:
+            liberty = only_liberty(cells, near)
+            if liberty >= 0 and is_legal(state, cells, liberty) and not wastes(cells, liberty, player):
+                return np.int64(liberty)
+    return np.int64(-1)
+
+
+def only_liberty(cells, first):
+    """The liberty of a stone's chain that has no other, or -1; -1 for an empty point."""
+    if cells[first] == 0:
+        return -1
+    liberty, _, _ = liberties_of(cells, first, np.empty(POINTS, np.int16))
+    return liberty
+
+
+def liberties_of(cells, first, chain):
+    """The only liberty of a stone's chain, or -1; its liberties, 2 for more; its stones, which `chain` is set to.
+
+    It stops at the second liberty, and the stones are then not all.
+    """
+    seen = np.zeros(POINTS, np.bool_)
+    stone, done, size, liberty = cells[first], 0, 1, -1
+    chain[0] = first
+    seen[first] = True
+    while done < size:
+        point = chain[done]
+        done += 1
+        for k in range(4):
+            near = NEIGHBOURS[point, k]
+            if near < 0:
+                break
+            if cells[near] == 0:
+                if liberty >= 0 and liberty != near:
+                    return -1, 2, size
+                liberty = near
+            elif cells[near] == stone and not seen[near]:
+                seen[near] = True
+                chain[size] = near
+                size += 1
+    return liberty, 1, size
+
+
+def wastes(cells, point, player):
+    """Would this move only give stones away? It leaves a chain in danger that takes nothing and kills no eye.
+
+    What may be given away is a single stone, and up to six in a shape whose room makes one eye, if a chain around it
+    has no other liberty left than the one where it takes them. So both sides leave a seki alone.
+    """
+    free = 0
+    for k in range(4):
+        near = NEIGHBOURS[point, k]
+        if near >= 0 and cells[near] == 0:
+            free += 1
+        elif near >= 0 and cells[near] == -player and only_liberty(cells, near) == point:
+            return False
+    if free >= 2:
+        return False
+    cells[point] = player
+    chain = np.empty(POINTS, np.int16)
+    liberty, count, size = liberties_of(cells, point, chain)
+    waste = count < 2
+    if waste and size == 1:
+        waste = False
+    elif waste and size <= 6:
+        inner, most, threatens = 0, 0, False
+        for i in range(size):
+            beside = 0
+            for k in range(4):
+                near = NEIGHBOURS[chain[i], k]
+                if near < 0:
+                    break
+                if cells[near] == player:
+                    beside += 1
+                elif cells[near] == -player and not threatens:
+                    threatens = only_liberty(cells, near) == liberty
+            inner += beside
+            most = max(most, beside)
+        one_eye = (
+            size <= 3 or most >= size - 1 or (size == 4 and inner == 8) or (most >= size - 2 and inner >= 2 * size)
+        )
+        waste = not (threatens and one_eye)
+    cells[point] = 0
+    return waste
 
 
 def is_eye(cells, point, player):
@@ -467,25 +610,56 @@ def is_legal(state, cells, point):
 # ------------------------------------------------------------------ scoring
 
 
-def points(state, dead):
-    """Black's points on the board and by prisoners less White's, once the dead stones (a mask) are taken off."""
-    owners = territory(state.board, dead)
+def points(state):
+    """Black's points on the board and by prisoners less White's, every stone taken as alive; `margin` looks closer."""
+    cells = state.board.reshape(POINTS)
+    owners = surrounded(cells, np.zeros(POINTS, np.bool_))
     total = int(state.prisoners)
-    for row in range(ROWS):
-        for column in range(COLUMNS):
-            total += int(owners[row, column])
-            if state.rules & TERRITORY:  # a living stone is no point, a dead one is a prisoner
-                total -= int(state.board[row, column])
+    for point in range(POINTS):
+        total += int(owners[point])
+        if state.rules & TERRITORY:  # a stone is no point
+            total -= int(cells[point])
+    return total - tax(state.rules, cells, owners) if state.rules & (TAX_SEKI | TAX_ALL) else total
+
+
+def tax(rules, cells, owners):
+    """Black's tax less White's: a group's points where they make no two eyes, or two points where there is a group tax.
+
+    A group is what its side owns in one piece; three points, or two that do not touch, are taken for two eyes.
+    """
+    seen, group, total = np.zeros(POINTS, np.bool_), np.empty(POINTS, np.int16), 0
+    for first in range(POINTS):
+        if owners[first] == 0 or seen[first]:
+            continue
+        group[0] = first
+        seen[first] = True
+        done, size, free, touching = 0, 1, 0, 0
+        while done < size:
+            point = group[done]
+            done += 1
+            free += cells[point] == 0
+            for k in range(4):
+                near = NEIGHBOURS[point, k]
+                if near < 0:
+                    break
+                touching += cells[point] == 0 and cells[near] == 0
+                if owners[near] == owners[first] and not seen[near]:
+                    seen[near] = True
+                    group[size] = near
+                    size += 1
+        if free < 2 or (free == 2 and touching > 0):
+            total += int(owners[first]) * free
+        elif rules & TAX_ALL:
+            total += 2 * int(owners[first])
     return total
 
 
-def territory(board, dead):
-    """int8[rows, columns]: whose each point is once the dead stones (a mask) are taken off, +1, -1 or 0.
+def surrounded(cells, gone):
+    """int8[N]: whose each point is once the dead stones (a mask) are taken off, +1, -1 or 0.
 
     A stone that is not dead lives, in seki too: its point is its own side's, and so is a region of other points that
     meets one side alone.
     """
-    cells, gone = board.reshape(POINTS), dead.reshape(POINTS)
     owners = np.zeros(POINTS, np.int8)
     seen, region = np.zeros(POINTS, np.bool_), np.empty(POINTS, np.int16)
     for first in range(POINTS):
@@ -513,12 +687,12 @@ def territory(board, dead):
             owner = int(black) - int(white)
             for i in range(size):
                 owners[region[i]] = owner
-    return owners.reshape((ROWS, COLUMNS))
+    return owners
 
 
 def owners(state, owners):
     """Whose each point is when every stone on the board lives; owners is int8[N]."""
-    owners[:] = territory(state.board, np.zeros((ROWS, COLUMNS), np.bool_)).reshape(POINTS)
+    owners[:] = surrounded(state.board.reshape(POINTS), np.zeros(POINTS, np.bool_))
 
 
 def bonus(state):
@@ -556,10 +730,43 @@ def resume(state, player):
     state.banned[:] = 0
 
 
+def territory(board, dead):
+    """int8[rows, columns]: `surrounded` on a board."""
+    return surrounded(board.reshape(POINTS), np.ascontiguousarray(dead).reshape(POINTS)).reshape((ROWS, COLUMNS))
+
+
 def margin(state, dead=None):
-    """Black's points less White's, komi and bonus counted; dead (bool[rows, columns]) stones are taken off first."""
-    dead = np.zeros((ROWS, COLUMNS), np.bool_) if dead is None else np.ascontiguousarray(dead)
-    return float(points(state, dead) - bonus(state) - state.komi / 2)
+    """Black's points less White's, komi and all counted; dead (bool[rows, columns]) stones are taken off first."""
+    dead = np.zeros((ROWS, COLUMNS), np.bool_) if dead is None else dead
+    owners, _, groups = judged(state, dead)
+    total = state.prisoners + owners.sum(dtype=np.int64) - bonus(state)
+    if state.rules & TERRITORY:  # a living stone is no point, a dead one is a prisoner
+        total -= state.board.sum(dtype=np.int64)
+    if state.rules & TAX_ALL:
+        total -= 2 * groups
+    return float(total + (state.button - state.komi) / 2)
+
+
+def settle(state, dead):
+    """Whose each point is by the record's rules, int8[rows, columns], once the dead stones (a mask) are taken off.
+
+    And bool[rows, columns]: the stones that live in seki, whatever the rules count there.
+    """
+    owners, seki, _ = judged(state, dead)
+    return owners, seki
+
+
+def judged(state, dead):
+    """What `settle` answers, and Black's groups that live by two eyes less White's.
+
+    By area, points that a side has to fill in count like those that it has filled.
+    """
+    gone, by_area = np.ascontiguousarray(dead), not state.rules & TERRITORY
+    owners, seki = np.zeros(POINTS, np.int8), np.zeros(POINTS, np.bool_)
+    count_seki = not state.rules & (TAX_SEKI | TAX_ALL)
+    groups = examine(state.board.reshape(POINTS), gone.reshape(POINTS), NEIGHBOURS, by_area, count_seki, owners, seki)
+    owners = owners.reshape((ROWS, COLUMNS))
+    return territory(state.board, gone) if by_area and count_seki else owners, seki.reshape((ROWS, COLUMNS)), groups
 
 
 def arrange(state, stones, player=1, handicap=0):
@@ -584,24 +791,29 @@ def preset(name):
     raise UsageError(f"There are no rules {name!r}; there are {', '.join(PRESETS)}.")
 
 
-def changed(rules, ko, suicide, scoring, bonus):
-    """A RuleSet with what is not `preset` changed. Raises UsageError."""
-    for name, value, allowed in (
-        ("ko", ko, KO),
-        ("suicide", suicide, ("yes", "no")),
-        ("scoring", scoring, SCORING),
-        ("bonus", bonus, BONUS),
-    ):
+def changed(rules, **settings):
+    """A RuleSet with what is not `preset` changed, given as a spec has it. Raises UsageError."""
+    words = {
+        "ko": KO,
+        "scoring": SCORING,
+        "tax": TAX,
+        "bonus": BONUS,
+        "suicide": ("yes", "no"),
+        "button": ("yes", "no"),
+    }
+    for name, value in settings.items():
         if value == "preset":
             continue
-        if value not in allowed:
-            raise UsageError(f"{name} is {', '.join(allowed)} or preset, but {value} was asked for.")
-        rules = rules._replace(**{name: value == "yes" if name == "suicide" else value})
+        if value not in words[name]:
+            raise UsageError(f"{name} is {', '.join(words[name])} or preset, but {value} was asked for.")
+        rules = rules._replace(**{name: value == "yes" if "yes" in words[name] else value})
+        if name == "scoring" and settings["tax"] == "preset":  # as territory is counted everywhere
+            rules = rules._replace(tax="all" if rules.tax == "all" else "seki" if value == "territory" else "none")
     return rules
 
 
 def flags(rules):
-    """A RuleSet as a record's `rules`."""
+    """A RuleSet as a record's `rules`; `describe` reads it back."""
     return (
         SUICIDE * rules.suicide
         + POSITIONAL * (rules.ko == "positional")
@@ -610,32 +822,45 @@ def flags(rules):
         + BONUS_ALL * (rules.bonus == "N")
         + BONUS_LESS_ONE * (rules.bonus == "N-1")
         + ALL_ALIVE * (rules.scoring == "area" and not rules.friendly)
+        + TAX_SEKI * (rules.tax == "seki")
+        + TAX_ALL * (rules.tax == "all")
+        + BUTTON * rules.button
+        + FRIENDLY * rules.friendly
+    )
+
+
+def describe(flags):
+    """The RuleSet of a record's `rules`."""
+    return RuleSet(
+        scoring="territory" if flags & TERRITORY else "area",
+        ko="positional" if flags & POSITIONAL else "situational" if flags & SITUATIONAL else "simple",
+        tax="all" if flags & TAX_ALL else "seki" if flags & TAX_SEKI else "none",
+        suicide=bool(flags & SUICIDE),
+        bonus="N" if flags & BONUS_ALL else "N-1" if flags & BONUS_LESS_ONE else "0",
+        friendly=bool(flags & FRIENDLY),
+        button=bool(flags & BUTTON),
     )
 
 
 def half_points(komi):
-    """Komi in half points. Raises UsageError."""
-    if not abs(komi) <= 1000 or komi * 2 != round(komi * 2):
-        raise UsageError(f"komi is a whole or half number of points from -1000 to 1000, but {komi:g} was asked for.")
-    return round(komi * 2)
+    """Komi, a number or its digits, in half points. Raises UsageError."""
+    try:
+        twice = 2 * float(komi)
+        if abs(twice) <= 2000 and twice == round(twice):
+            return round(twice)
+    except ValueError:
+        pass
+    told = komi if isinstance(komi, str) else f"{komi:g}"
+    raise UsageError(f"komi is a whole or half number of points from -1000 to 1000, but {told} was asked for.")
 
 
 def handicap_points(rows, columns, count):
     """The points of a fixed handicap, as actions; none for a count of 0. Raises UsageError."""
-    even = rows % 2 == 0 or columns % 2 == 0
-    most = 0 if min(rows, columns) < 7 else 4 if even or min(rows, columns) == 7 else 9
+    most = max(range(10), key=lambda number: len(fixed_handicap(columns, rows, number)))
     if count != 0 and not 2 <= count <= most:
         told = f"from 2 to {most}, or 0" if most else "0"
         raise UsageError(f"handicap is {told} on a {columns}x{rows} board, but {count} was asked for.")
-    down, right = (3 if rows >= 13 else 2), (3 if columns >= 13 else 2)
-    top, middle, bottom = down, rows // 2, rows - 1 - down
-    left, center, far = right, columns // 2, columns - 1 - right
-    corners = [(top, far), (bottom, left), (top, left), (bottom, far)]
-    sides = [(middle, left), (middle, far), (top, center), (bottom, center)]
-    points = corners[: min(count, 4)] + (sides[:2] if count >= 6 else []) + (sides[2:] if count >= 8 else [])
-    if count in (5, 7, 9):
-        points.append((middle, center))
-    return [row * columns + column for row, column in points]
+    return list(fixed_handicap(columns, rows, count))
 
 
 def around(directions):

@@ -103,7 +103,18 @@ class SearchPlayer:
             report(read())
 
         self._search.run(position.states, limit, tell if report else None, every, to_the_end=True)
+        territory = territory and not self._search.stopped  # whoever stops it does not want to wait
         return read()
+
+    @property
+    def evaluator(self) -> evaluators.Evaluator:
+        """What judges its positions."""
+        return self._evaluator
+
+    @property
+    def settings(self) -> SearchSettings:
+        """How it searches."""
+        return self._settings
 
     def stop(self) -> None:
         """Ends the search that another thread is waiting for; `choose` then answers with what it has."""

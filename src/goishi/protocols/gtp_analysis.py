@@ -127,7 +127,8 @@ class AnalysisCommands(PlayCommands):
             with self._attention.while_it(analyst.stop):
                 if not self._attention.ends:
                     last = analyst.analyze(position, None, *watch[:5])
-                    watch.report(last)
+                    if not self._attention.ends:
+                        watch.report(last)
                 self._attention.wait()
 
         return stream

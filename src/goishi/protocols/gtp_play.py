@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from goishi.arena import dead
+from goishi.arena import dead, ending
 from goishi.core.game import Game
 from goishi.core.position import Position
 from goishi.errors import BadModel
@@ -281,6 +281,16 @@ class PlayCommands(BoardCommands):
         finally:
             player.close()
 
+    @command("restricted_genmove")
+    def restricted_genmove(self, words: list[str]) -> str:
+        """As reg_genmove, but one of the vertices."""
+        color, allowed = color_of(words), [self._action(word) for word in words[1:]]
+        if not allowed:
+            raise Failure("invalid coordinate")
+        if not self._to_move(color).mask[allowed].any():
+            raise Failure("illegal move")
+        return self._name(self._choose(color, keeps=False, watch=Watch(nothing_said, bars=self._all_but(allowed))))
+
     @command("kata-search")
     def search(self, words: list[str]) -> str:
         return self._name(self._choose(self._side(words), keeps=False))
@@ -329,7 +339,11 @@ class PlayCommands(BoardCommands):
         clock = self._clocks[color]
         budget = clock.budget(math.prod(self._size), int(np.count_nonzero(position.stones)))
         playouts = HURRIED_PLAYOUTS if budget.most < HURRY else dead.PLAYOUTS
-        if not cleaning and self._may_end(position, color, playouts):
+        if cleaning:
+            owners = dead.ownership(self._game, position.state, playouts)
+            helpful = ending.cleanup(self._game, position.state, owners)
+            watch = Watch(nothing_said, bars=self._all_but(helpful)) if helpful.any() else None
+        elif self._may_end(position, color, playouts):
             if watch:
                 self._glance(position, watch)
             return self._passing
@@ -339,9 +353,15 @@ class PlayCommands(BoardCommands):
             self._clocks[color] = clock.after(time.monotonic() - began) or clock
         if self._gives_up(position, color, decision, keeps):
             return None
-        if not self._is_go or decision.action != self._passing:
+        if not self._is_go or decision.action != self._passing or cleaning:
             return decision.action
-        return self._unless_it_loses(position, color, decision, playouts, cleaning)
+        return self._unless_it_loses(position, color, decision, playouts)
+
+    def _all_but(self, allowed: np.ndarray | list[int]) -> np.ndarray:
+        """int32[2, A]: bars at the root that leave these actions (bool[A], or their numbers)."""
+        bars = np.ones((2, self._game.actions), np.int32)
+        bars[:, allowed] = 0
+        return bars
 
     def _think(self, player: Player, position: Position, budget: Budget, began: float, watch: Watch | None) -> Decision:
         """The player's decision, within the time of a clock whose budget this was at `began`."""
@@ -428,24 +448,18 @@ class PlayCommands(BoardCommands):
         return moves >= EARLY * area and color * self._estimate(position) < -behind
 
     def _may_end(self, position: Position, color: int, playouts: int) -> bool:
-        """Has the opponent passed, and does a pass win now?"""
-        return self._is_go and position.state.passes > 0 and color * self._margin(position, playouts) > 0
+        """Has the opponent passed, and is a pass right: does it win, or is nothing left to fight for?"""
+        if not self._is_go or position.state.passes == 0:
+            return False
+        return ending.may_pass(self._game, position.state, dead.ownership(self._game, position.state, playouts))
 
-    def _unless_it_loses(
-        self, position: Position, color: int, decision: Decision, playouts: int, cleaning: bool
-    ) -> int:
-        """The pass that was chosen, or a better move: no pass ends a game early or lost that is not hopeless, and in
-        the cleanup none leaves dead stones standing."""
-        if cleaning:
-            goes_on = bool(self._dead(position, playouts)[position.stones == -color].any())
-        elif len(position.history) < EARLY * math.prod(self._size):
-            goes_on = not self._may_end(position, color, playouts)
-        else:
-            goes_on = position.state.passes > 0 and not self._may_end(position, color, playouts)
-        if not goes_on:
+    def _unless_it_loses(self, position: Position, color: int, decision: Decision, playouts: int) -> int:
+        """The pass that was chosen, or a better move: no pass ends a game early or lost that is not hopeless."""
+        early = len(position.history) < EARLY * math.prod(self._size)
+        if not (early or position.state.passes > 0) or self._may_end(position, color, playouts):
             return self._passing
         best, value = self._best_move(position, decision)
-        return best if cleaning or value > HOPELESS else self._passing
+        return best if value > HOPELESS else self._passing
 
     def _best_move(self, position: Position, decision: Decision) -> tuple[int, float]:
         """The best action but for the pass, and its value; the pass where there is no other."""
@@ -510,22 +524,8 @@ class PlayCommands(BoardCommands):
         points = float(np.sign(np.round(owners, 1)).sum()) - self._module.bonus(state) - float(state.komi) / 2
         return points
 
-    def _dead(self, position: Position, playouts: int = dead.PLAYOUTS) -> np.ndarray:
-        """bool[rows, columns]: stones that would not live, also where the rules take none off."""
-        states = position.states.copy()
-        states["rules"] &= ~np.int16(self._module.ALL_ALIVE)
-        return dead.dead_stones(self._game, states[0], dead.ownership(self._game, states[0], playouts))
-
     def _statuses(self) -> list[str]:
-        state = self._position.state
-        gone = dead.dead_stones(self._game, state)
-        owners = self._module.territory(np.ascontiguousarray(self._position.stones), gone).ravel()
-        places = {1: "black_territory", -1: "white_territory", 0: "dame"}
-        stones = self._position.stones.ravel()
-        return [
-            places[int(owner)] if not stone else ("dead" if lost else "alive")
-            for stone, owner, lost in zip(stones, owners, gone.ravel(), strict=True)
-        ]
+        return ending.statuses(self._game, self._position.state)
 
     # ---------------------------------------------------------------- its own affairs
 
@@ -588,6 +588,10 @@ def _load(spec: str, game: Game, ready: "Future[Ready]", old: "Future[Ready] | N
 def analyst_of(player: Player) -> Analyst | None:
     """The player as one who tells what it thinks, if it does."""
     return player if hasattr(player, "analyze") else None  # type: ignore[return-value]
+
+
+def nothing_said(found: Analysis) -> None:
+    """Hears what a search found, and tells nobody."""
 
 
 def nothing() -> None:

@@ -3,11 +3,10 @@
 A RuleSet belongs to its game's module (games/go.py), which is loaded once for each size; so the module is handed over.
 """
 
-import inspect
 import json
 from typing import Any
 
-from goishi.core.game import Game, split
+from goishi.core.game import Game
 from goishi.errors import UsageError
 from goishi.protocols.gtp_words import Failure
 
@@ -28,17 +27,14 @@ AS_THEY_ARE = ("whiteHandicapBonus",)  # the others are written in capitals
 def of_game(game: Game) -> Any:
     """The RuleSet that a game's spec asks for."""
     module: Any = game.module
-    given = dict(part.partition("=")[::2] for part in split(game.spec)[1].split(","))
-    name = given.get("rules", inspect.signature(module.setup).parameters["rules"].default)
-    changes = [given.get(key, "preset") for key in inspect.signature(module.changed).parameters if key != "rules"]
-    return module.changed(module.preset(name), *changes)
+    return module.describe(module.RULES)
 
 
 def to_json(rules: Any) -> str:
     """As KataGo prints them: keys sorted, no blanks."""
     fields: dict[str, Any] = {}
     for key, field in KEYS.items():
-        value: Any = getattr(rules, field, False)
+        value: Any = getattr(rules, field)
         fields[key] = value if key in YES_NO + AS_THEY_ARE else value.upper()
     return json.dumps(fields, sort_keys=True, separators=(",", ":"))
 
@@ -68,11 +64,11 @@ def with_rule(rules: Any, key: str, value: Any, module: Any) -> Any:
         raise Failure(f"no rule {key!r}; there are {', '.join(KEYS)}")
     if key in YES_NO:
         value = {"true": True, "false": False}.get(str(value).lower())
-        allowed: tuple[Any, ...] = (True, False) if KEYS[key] in rules._fields else (False,)
+        allowed: tuple[Any, ...] = (True, False)
     else:
         value = str(value).upper() if key in AS_THEY_ARE else str(value).lower()
         allowed = {"ko": module.KO, "scoring": module.SCORING, "tax": module.TAX}.get(key, module.BONUS)
     if value not in allowed:
         words = ", ".join(str(each).lower() if key in YES_NO else each.upper() for each in allowed)
         raise Failure(f"{key} is {words}")
-    return rules._replace(**{KEYS[key]: value}) if KEYS[key] in rules._fields else rules
+    return rules._replace(**{KEYS[key]: value})

@@ -424,6 +424,17 @@ class Search:
         self._bars[index] = 0 if depths is None else depths
         self._barred = bool(self._bars.any())
 
+    def soften(self, index: int, temperature: float) -> None:
+        """Takes the prior of a root that is judged to the power 1 / temperature; `result` tells the evaluator's own."""
+        self._restore(index)
+        part = self._root_edges(index)
+        if part.stop == part.start:
+            return
+        priors = self.pool.edges.prior[part]  # a view
+        self._raw[index] = priors.copy()
+        self.pool.nodes.opened[self.desk.roots[index]] = part.stop - part.start  # they are in no order any more
+        priors[:] = choose.soften(priors, temperature)
+
     def busy(self) -> np.ndarray:
         """bool[T]: the trees that have simulations left, or a root to judge."""
         busy = np.zeros(len(self.desk.roots), np.bool_)
@@ -657,6 +668,11 @@ class Search:
         if (self.desk.roots < 0).all():
             self.pool.used[:] = 0
         self._dropped = bool(self.pool.used[0])
+
+    @property
+    def stopped(self) -> bool:
+        """Was the last `run` ended by `stop`?"""
+        return self._stop.is_set()
 
     def stop(self) -> None:
         """From another thread: ends `run` after the batch in hand."""

@@ -24,7 +24,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 import anyio
@@ -53,6 +53,8 @@ from goishi.web.room import Room, Task
 STATIC = Path(__file__).parent / "static"
 LARGEST_MESSAGE = 64 * 1024
 """Characters; the longest game's moves are far shorter."""
+LARGEST_LINES = 4 << 20
+"""Bytes of a message to a program that speaks lines."""
 MOST_ROOMS = 256
 MOST_A_SECOND = 40
 """Messages of one socket; one more is answered late, by a complaint."""
@@ -343,12 +345,71 @@ def warm_up(catalogue: Catalogue) -> None:
         player.choose(Position.start(game), Limit(visits=50))
 
 
-def server(app: Starlette) -> uvicorn.Server:
-    """A server of the site, as quiet and as careful as it should be."""
+class Lines(Protocol):
+    """A program that answers lines of text from many clients; each is known by the function that takes its answers."""
+
+    def hear(self, text: str, say: Callable[[str], None]) -> None:
+        """A message of a client: one line or several. Any thread may call `say`."""
+
+    def leave(self, say: Callable[[str], None]) -> None:
+        """A client has gone."""
+
+    def run(self) -> None:
+        """Answers them all, in the thread that calls it, until the process ends."""
+
+
+def create_lines_app(lines: Lines, hosts: tuple[str, ...] | None = None) -> Starlette:
+    """A program that speaks lines as an ASGI application: a websocket on every path, an answer a message."""
+
+    async def talk(socket: WebSocket) -> None:
+        await socket.accept()
+        loop, answers = asyncio.get_running_loop(), asyncio.Queue[str]()
+
+        def say(text: str) -> None:
+            with contextlib.suppress(RuntimeError):  # the server has ended meanwhile
+                loop.call_soon_threadsafe(answers.put_nowait, text)
+
+        async def send() -> None:
+            with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # the client went away meanwhile
+                while True:
+                    await socket.send_text(await answers.get())
+
+        sender = asyncio.create_task(send())
+        try:
+            while (message := await socket.receive())["type"] != "websocket.disconnect":
+                text, data = message.get("text"), message.get("bytes")
+                lines.hear(text if text is not None else (data or b"").decode("utf-8", "replace"), say)
+        finally:
+            lines.leave(say)
+            sender.cancel()
+
+    routes = [WebSocketRoute("/{path:path}", talk)]
+    return Starlette(routes=routes, middleware=[Middleware(Guard, hosts=hosts)])
+
+
+def serve_lines(host: str, port: int, load: Callable[[], Lines]) -> None:
+    """Serves a program that speaks lines until Ctrl-C. Port 0 takes a free one; the address is told on stderr.
+
+    `load` makes the program, for which whoever connects already waits. Raises GoishiError when it cannot listen.
+    """
+    listener = listen(host, port)
+    own = host in LOOPBACK or host.startswith("127.")
+    shown = f"[{host}]" if ":" in host else host
+    try:
+        lines = load()
+        threading.Thread(target=lines.run, name="lines", daemon=True).start()
+        print(f"Ready at ws://{shown}:{listener.getsockname()[1]}; Ctrl-C ends it.", file=sys.stderr, flush=True)
+        server(create_lines_app(lines, (*LOOPBACK, host) if own else None), LARGEST_LINES).run(sockets=[listener])
+    finally:
+        listener.close()
+
+
+def server(app: Starlette, largest: int = LARGEST_MESSAGE * 2) -> uvicorn.Server:
+    """A server of the site, as quiet and as careful as it should be; largest: bytes of a message."""
     config = uvicorn.Config(
         app,
         log_level="warning",
-        ws_max_size=LARGEST_MESSAGE * 2,
+        ws_max_size=largest,
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=2,
     )
