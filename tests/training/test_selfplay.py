@@ -189,3 +189,22 @@ def test_decided_games_go_on_with_cheap_moves():
     assert all(len(one.results) == len(one.actions) for one in plain)
     late = sum(len(one.actions) - 4 for one in sure)
     assert sum(len(one.results) - 4 for one in sure) < 0.25 * late
+
+
+def test_who_has_clearly_lost_passes_when_the_opponent_has():
+    game = registry.find("go:size=5")
+
+    class Hopeless(Turned):
+        """The first player is lost and would rather play on; the second passes."""
+
+        def __call__(self, states):
+            logits, values = super().__call__(states)
+            logits[:, -1] = np.where(states["player"] == 1, -20, 20)
+            return logits, values
+
+    games = Games(varied_share=0, random_share=0, policy_plies=0, first_pass=0)
+    for clear, share in ((0.9, 1.0), (1.0, 0.0)):
+        search = LearningSearch(visits=2, clear=clear)
+        _, finished = play("go:size=5", games=games, search=search, evaluator=Hopeless(game))
+        short = [one.actions[-2:] == (25, 25) and len(one.actions) <= 3 for one in finished]
+        assert np.mean(short) == pytest.approx(share, abs=0.2)

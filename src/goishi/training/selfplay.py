@@ -186,6 +186,8 @@ class SelfPlay:
                 policy = self._without_pass(index, policy)
                 best = int(np.argmax(policy)) if best == self._pass else best
             action = best if self.settings.mode == "gumbel" else self._draw(game, policy)
+            if result.value < -self.settings.clear and self._may_end(index):
+                action = self._pass
         game.actions.append(action)
         if self.settings.keep_tree:
             self.search.advance(index, action)
@@ -195,6 +197,11 @@ class SelfPlay:
         """Is it too early for a pass that neither wins by itself nor is forced?"""
         early = len(self._unfinished[index].actions) < self.games.first_pass * self._area
         return early and self._pass >= 0 and result.proven != 1 and int(self._masks[index, : self._pass].sum()) > 0
+
+    def _may_end(self, index: int) -> bool:
+        """Has the opponent passed, and may this side pass too? Who has lost would else play on to the end."""
+        actions = self._unfinished[index].actions
+        return self._pass >= 0 and actions[-1:] == [self._pass] and bool(self._masks[index, self._pass])
 
     def _without_pass(self, index: int, policy: np.ndarray) -> np.ndarray:
         """A policy over the other legal actions, which have some share each, whatever it was; it need not sum to 1."""

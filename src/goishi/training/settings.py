@@ -35,7 +35,8 @@ class LearningSearch(SearchSettings):
     cheap_share: float = 0.0
     """Share of moves that are cheap; 0 switches the technique off."""
     clear: float = 1.0
-    """Once four root values in a row are beyond this for one side, nine of ten moves are cheap; 1 switches it off."""
+    """Once four root values in a row are beyond this for one side, nine of ten moves are cheap; and who is as far below
+    zero passes when the opponent has. 1 switches it off."""
     keep_tree: bool = False
     """Keep what is known below the played move."""
 
