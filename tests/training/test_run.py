@@ -74,7 +74,7 @@ def test_it_learns(run):
     learned = SearchSide(Search(game, judge, SearchSettings(mode="gumbel", leaves=1), 100), 8)
     games = play_in_step(game, (learned, RandomSide(np.random.default_rng(0))), *paired([()] * 50))
     points = [(1 + one.score * (1 if one.first == 0 else -1)) / 2 for one in games]
-    assert np.mean(points) > 0.9
+    assert np.mean(points) > 0.85  # five seeds of the run: .89 to .96; without learning: .71 to .80
 
 
 def test_metrics_are_flat_and_grow(run):
