@@ -8,7 +8,7 @@ import numpy as np
 from goishi.core.game import Game
 from goishi.errors import UsageError
 from goishi.networks.evaluator import Evaluator, outlook
-from goishi.search.rollout import random_ends
+from goishi.search.rollout import play_out
 
 PLAYOUTS = 256
 """Random games of a first look: about half a second on 19x19."""
@@ -30,7 +30,8 @@ def ownership(game: Game, state: np.record, playouts: int = PLAYOUTS, seed: int 
     """
     states = _resumed(game, state)
     states["rules"] |= game.module.CAREFUL
-    return random_ends(game, states, playouts, seed)[0].reshape(game.planes[1:])
+    owners, _ = play_out(game, np.resize(states, playouts), seed)
+    return owners.mean(axis=0, dtype=np.float32).reshape(game.planes[1:])
 
 
 def judged_ownership(game: Game, state: np.record, evaluator: Evaluator) -> np.ndarray | None:

@@ -21,7 +21,7 @@ from goishi.players.searcher import MOST_BYTES, SearchPlayer
 from goishi.protocols.analysis_query import Query, is_go
 from goishi.search import analysis
 from goishi.search.analysis import Analysis
-from goishi.search.rollout import Rollouts
+from goishi.search.rollout import random_outlook
 from goishi.search.search import Search
 from goishi.search.tree import EDGE, NODE
 
@@ -39,8 +39,6 @@ CACHED_BYTES = 64 << 20
 """Of memory for what a network said."""
 IDLE_BYTES = 128 << 20
 """A pool of trees larger than this is freed when nothing is to be done."""
-RANDOM_GAMES = 256
-"""That tell an outlook where the evaluator does not, shared among its positions."""
 REPORT_SHARE = 4.0
 """Reports come no more often than leaves this share of the time for the search."""
 
@@ -59,27 +57,11 @@ class Judge:
 
     def outlook(self, states: np.ndarray) -> Outlook | None:
         """Ownership and score of State[B]; None where the game knows neither."""
-        return self.raw_outlook(states) or by_random_games(self._game, states)
+        return self.raw_outlook(states) or random_outlook(self._game, states)
 
     def raw_outlook(self, states: np.ndarray) -> Outlook | None:
         """The evaluator's own; None where it does not know."""
-        return None if isinstance(self._evaluator, Rollouts) else evaluators.outlook(self._evaluator, states)
-
-
-def by_random_games(game: Game, states: np.ndarray) -> Outlook | None:
-    """How random games from State[B] end on average, a few from each; None where the game does not know owners."""
-    kernels, each = game.kernels(), max(2, RANDOM_GAMES // len(states))
-    if kernels.owners is None or kernels.leads is None:
-        return None
-    ends = np.repeat(states, each)
-    seeds = np.random.default_rng(0).integers(1, 2**63, len(ends)).astype(np.uint64)
-    kernels.finish(ends, seeds, np.zeros(len(ends), np.int32))
-    owners, leads = np.zeros((len(ends), game.planes[1] * game.planes[2]), np.int8), np.zeros(len(ends), np.float32)
-    kernels.owners(ends, owners)
-    kernels.leads(ends, leads)
-    signs = states["player"].astype(np.float32)
-    ownership = owners.reshape(len(states), each, -1).mean(axis=1, dtype=np.float32)
-    return Outlook(ownership * signs[:, None], leads.reshape(len(states), each).mean(axis=1) * signs)
+        return evaluators.outlook(self._evaluator, states)
 
 
 class Job:

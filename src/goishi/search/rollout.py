@@ -19,7 +19,7 @@ LEAST = 8
 """Playouts below which a second thread costs more than it brings."""
 
 
-PLAYOUTS, LEAST_PLAYOUTS = 512, 32
+PLAYOUTS, LEAST_PLAYOUTS = 512, 4
 """Random games of an outlook, shared by its positions: about a quarter of a second on 19x19; and the least of each."""
 
 
@@ -60,31 +60,34 @@ class Rollouts:
 
         The same positions have the same outlook, whatever was asked before.
         """
-        if self._game.kernels().owners is None:
-            return None
-        count = max(LEAST_PLAYOUTS, PLAYOUTS // max(1, len(states)))
-        ends = [random_ends(self._game, states[i : i + 1], count, self._seed) for i in range(len(states))]
-        players = states["player"].astype(np.float32)
-        points = self._game.planes[1] * self._game.planes[2]
-        ownership = np.array([owners for owners, _ in ends], np.float32).reshape(len(states), points)
-        return Outlook(ownership * players[:, None], np.array([lead for _, lead in ends], np.float32) * players)
+        return random_outlook(self._game, states, self._seed)
 
 
-def random_ends(game: Game, states: np.ndarray, count: int, seed: int) -> tuple[np.ndarray, float]:
-    """How `count` random games end that begin from these states in turn, on average, in a game that knows owners.
+def random_outlook(game: Game, states: np.ndarray, seed: int = 0) -> Outlook | None:
+    """How random games from State[B] end on average, some from each; None where the game does not know owners."""
+    if game.kernels().owners is None:
+        return None
+    each = max(LEAST_PLAYOUTS, PLAYOUTS // max(1, len(states)))
+    owners, leads = play_out(game, np.repeat(states, each), seed)
+    signs = states["player"].astype(np.float32)
+    ownership = owners.reshape(len(states), each, owners.shape[1]).mean(axis=1, dtype=np.float32)
+    return Outlook(ownership * signs[:, None], leads.reshape(len(states), each).mean(axis=1) * signs)
 
-    float32[P] whose each point is, +1 the first player's, and by how many points that player is ahead.
+
+def play_out(game: Game, states: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of random games, one from each of State[N], which is changed, in a game that knows owners.
+
+    int8[N, P] whose each point is, +1 the first player's, and float32[N] by how many points that player is ahead.
     """
-    kernels = game.kernels()
+    kernels, count = game.kernels(), len(states)
     assert kernels.owners is not None
     assert kernels.leads is not None
-    ends = np.resize(states, count)
     seeds = np.random.default_rng(seed).integers(1, 2**63, count).astype(np.uint64)
-    kernels.finish(ends, seeds, np.zeros(count, np.int32))
+    kernels.finish(states, seeds, np.zeros(count, np.int32))
     owners, leads = np.zeros((count, game.planes[1] * game.planes[2]), np.int8), np.zeros(count, np.float32)
-    kernels.owners(ends, owners)
-    kernels.leads(ends, leads)
-    return owners.mean(axis=0, dtype=np.float32), float(leads.mean())
+    kernels.owners(states, owners)
+    kernels.leads(states, leads)
+    return owners, leads
 
 
 def rollouts(game: Game, seed: int = 0, threads: int = 2) -> Evaluator:
