@@ -11,15 +11,15 @@ GAME = """
 from goishi.core.board import Board
 from helper import counted
 
-def setup(goal=3):
-    global State, actions, planes, board, GOAL
-    GOAL = goal
+def setup(goal=3, begins=1):
+    global State, actions, planes, board, GOAL, BEGINS
+    GOAL, BEGINS = goal, begins
     State = [("board", "i1", (1, 9)), ("player", "i1"), ("stones", "i2")]
     actions, planes, board = 9, (1, 1, 9), Board(1, 9, "cells")
 
 def start(state):
     state.board[:] = 0
-    state.player = 1
+    state.player = BEGINS
     state.stones = 0
 
 def legal(state, mask):
@@ -118,8 +118,7 @@ def test_two_specs_of_one_file_share_no_code(run):
 
 
 def test_specs_that_differ_in_their_first_position_alone_share_their_code(run):
-    (first,), (second,) = run("go:size=3"), run("go:size=3,komi=0,rules=japanese")
-    assert first["misses"] > 0
-    assert second["misses"] == 0
-    third, fourth = run("go:size=3,ko=simple", "go:size=3,komi=3")
-    assert (third["misses"], fourth["misses"]) == (0, 0)
+    (first,), (second,) = run("./mini.py"), run("./mini.py:begins=-1")
+    assert (first["misses"], second["misses"]) == (5, 0)
+    assert second["counts"] == first["counts"]
+    assert second["values"] == [-value for value in first["values"]]

@@ -95,4 +95,5 @@ def complain(text: str) -> None:
     """
     for line in text.replace(" -> ", " to ").splitlines():
         if line.strip():
-            print(f"goishi: {line}", file=sys.stderr, flush=True)
+            sys.stderr.write(f"goishi: {line}\n")  # in one piece: the answers may go to the same place
+            sys.stderr.flush()
