@@ -15,8 +15,9 @@ from goishi.core.position import Position
 from goishi.errors import BadModel
 from goishi.networks import store
 from goishi.players import Decision, Maker, Player, maker
-from goishi.players.levels import LEVELS
+from goishi.players.levels import LEVELS, Level
 from goishi.players.player import TAKES_MODEL, VISITS, parse
+from goishi.players.searcher import SearchPlayer
 from goishi.protocols import gtp_time
 from goishi.protocols.gtp_board import BoardCommands
 from goishi.protocols.gtp_words import Attention, Failure, color_of, command, number, truth, whole
@@ -46,7 +47,6 @@ PONDER = Limit(seconds=600.0)
 """What thinking in the other's time may cost."""
 GLANCE = Limit(visits=100)
 STATUSES = ("alive", "dead", "seki", "black_territory", "white_territory", "dame")
-BEST_LEVEL = 10
 
 
 Parameter = tuple[Callable[[], Any], Callable[[str], None], str]
@@ -118,6 +118,7 @@ class PlayCommands(BoardCommands):
         self._options = parse(self._player_spec).options
         self._visits: int | None = None
         self._seconds: float | None = None
+        self._level: Level | None = None
         self._resigns, self._resign_below, self._resign_turns = resign is not None, resign or RESIGN, RESIGN_TURNS
         self._ponders = ponder
         self._clocks = {1: Clock(), -1: Clock()}
@@ -203,12 +204,17 @@ class PlayCommands(BoardCommands):
 
     @command("level")
     def level(self, words: list[str]) -> str:
-        """10 is all that the player has; each level below halves its visits."""
+        """The levels of a network; of a player without one, 10 is all that it has, and each below halves its visits."""
         wanted = whole(words[0] if words else "", "level not an integer")
-        if not 1 <= wanted <= BEST_LEVEL:
-            raise Failure(f"level goes from 1 to {BEST_LEVEL}")
-        full = self._options.get("visits", VISITS.get(parse(self._player_spec).kind, VISITS["net"]))
-        self._visits = max(1, int(full) >> (BEST_LEVEL - wanted))
+        if not 1 <= wanted <= len(LEVELS):
+            raise Failure(f"level goes from 1 to {len(LEVELS)}")
+        kind = parse(self._player_spec).kind
+        if kind == "net":
+            self._level = LEVELS[wanted - 1]
+            self._visits = self._level.visits
+        else:
+            full = self._options.get("visits", VISITS.get(kind, VISITS["net"]))
+            self._visits = max(1, int(full) >> (len(LEVELS) - wanted))
         return ""
 
     def _parameter(self, words: list[str]) -> Parameter:
@@ -348,6 +354,8 @@ class PlayCommands(BoardCommands):
                 self._glance(position, watch)
             return self._passing
         player = player or self._ready().player
+        if self._level is not None and isinstance(player, SearchPlayer):
+            player.level = self._level
         decision = self._think(player, position, budget, began, watch)
         if keeps:
             self._clocks[color] = clock.after(time.monotonic() - began) or clock
