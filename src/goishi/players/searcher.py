@@ -83,11 +83,13 @@ class SearchPlayer:
         territory: bool = False,
         least: int = 0,
         bars: np.ndarray | None = None,
+        chooses: bool = False,
     ) -> Analysis:
         """What a search finds, read out each so many seconds for `report` (perhaps by another thread) and at the end.
 
         Without a limit it goes on until `stop`, or until its tree fills the memory that it may have. territory, least:
-        see `analysis.analyze`. bars: int32[2, A], actions left out, see `Search.bar`.
+        see `analysis.analyze`. bars: int32[2, A], actions left out, see `Search.bar`. chooses: it may end early, as
+        `choose` does, when nothing can change the choice.
         """
         self._follow(position, bars)
         bytes_a_visit = NODE.itemsize + self.game.State.itemsize + EDGE.itemsize * self.game.actions
@@ -102,7 +104,7 @@ class SearchPlayer:
             assert report is not None
             report(read())
 
-        self._search.run(position.states, limit, tell if report else None, every, to_the_end=True)
+        self._search.run(position.states, limit, tell if report else None, every, to_the_end=not chooses)
         territory = territory and not self._search.stopped  # whoever stops it does not want to wait
         return read()
 

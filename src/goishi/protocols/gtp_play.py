@@ -71,6 +71,7 @@ class Analyst(Protocol):
         territory: bool = False,
         least: int = 0,
         bars: np.ndarray | None = None,
+        chooses: bool = False,
     ) -> Analysis:
         """What a search finds, told on the way too."""
 
@@ -381,9 +382,8 @@ class PlayCommands(BoardCommands):
                 limit = Limit(visits=1)
             if not analyst or not watch:
                 return player.choose(position, limit)
-            found = analyst.analyze(
-                position, limit or analyst.limit, watch.report, watch.every, watch.territory, watch.least, watch.bars
-            )
+            limit = limit or analyst.limit
+            found = analyst.analyze(position, limit, *watch[:5], chooses=True)
             watch.report(found)
             if watch.bars is not None and found.candidates:
                 return Decision(found.candidates[0].action)
