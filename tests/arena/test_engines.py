@@ -16,12 +16,9 @@ from goishi.arena.tournament import match
 from goishi.core import registry
 from goishi.core.position import Position
 from goishi.errors import EngineFailure, MissingProgram
-from goishi.players import find, maker, program
+from goishi.players import engine, find, maker, program
 
 pytestmark = pytest.mark.engines
-
-TROMP_TAYLOR = "--chinese-rules --allow-suicide --positional-superko --capture-all-dead"
-"""Makes GNU Go play by the rules of `go` as it stands."""
 
 
 def gnugo(options="", keys=""):
@@ -44,7 +41,7 @@ def played(spec, a, b, games, **options):
 
 
 def test_games_against_gnu_go_by_tromp_taylors_rules_are_scored_alike(tmp_path):
-    result = played("go:size=9", "rollout:visits=20,pass=opponent", gnugo(TROMP_TAYLOR), 4, out=tmp_path)
+    result = played("go:size=9", "rollout:visits=20,pass=opponent", gnugo(), 4, out=tmp_path)
     assert result.disagreements == []
     assert len(result.opinions) == sum(each.record.termination == "finished" for each in result.finished)
     assert "GNU Go" not in (result.counts_otherwise or "")
@@ -59,7 +56,7 @@ def test_gnu_gos_own_rules_are_found_out():
 
 def test_gnu_go_takes_a_handicap_and_gives_it_back_in_the_score():
     game = registry.find("go:size=7,rules=chinese,handicap=2")
-    player = find(gnugo("--chinese-rules"), game)
+    player = find(gnugo(), game)
     position = Position.start(game)
     assert player.choose(position).action in position.actions
     judgement = player.judge(Position.after(game, [game.actions - 1] * 2))
@@ -80,13 +77,27 @@ def test_gnu_go_takes_moves_back_and_plays_both_colors():
     player.close()
 
 
+@pytest.mark.parametrize(
+    ("rules", "options"),
+    [
+        ("tromp-taylor", "--chinese-rules --allow-suicide --positional-superko --capture-all-dead"),
+        ("cgos", "--chinese-rules --positional-superko --capture-all-dead"),
+        ("chinese", "--chinese-rules"),
+        ("aga", "--chinese-rules --situational-superko"),
+        ("japanese", "--japanese-rules"),
+    ],
+)
+def test_gnu_go_is_told_the_rules_by_its_command_line(rules, options):
+    assert engine.gnu_go_options(registry.find(f"go:size=5,rules={rules}")) == options.split()
+
+
 def test_gnu_go_plays_on_square_boards_only():
     with pytest.raises(EngineFailure, match="GNU Go plays on square boards only"):
         find(gnugo(), registry.find("gomoku:columns=5,rows=4,row=4"))
 
 
 def test_the_command_plays_scores_and_tells(tmp_path, capsys):
-    words = ["match", "go:size=5", "rollout:visits=20,pass=opponent", gnugo(TROMP_TAYLOR), "--games", "2"]
+    words = ["match", "go:size=5", "rollout:visits=20,pass=opponent", gnugo(), "--games", "2"]
     assert cli.status_of([*words, "--openings", "none", "--out", str(tmp_path), "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
     assert (figures["games"], figures["errors"], figures["disagreements"]) == (2, 0, [])
@@ -95,8 +106,8 @@ def test_the_command_plays_scores_and_tells(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_twenty_games_on_9x9_against_gnu_go():
-    played("go:size=9", "rollout:visits=50,pass=opponent", gnugo(TROMP_TAYLOR), 20)
-    chinese = gnugo("--chinese-rules")
+    played("go:size=9", "rollout:visits=50,pass=opponent", gnugo(), 20)
+    chinese = gnugo()
     result = played("go:size=9,rules=chinese", "rollout:visits=50,pass=opponent", chinese, 20)
     assert len(result.opinions) == 20 - sum(each.record.termination == "resignation" for each in result.finished)
     played("go:size=9,rules=japanese,komi=6.5", "rollout:visits=50,pass=opponent", gnugo(), 20)
@@ -104,7 +115,7 @@ def test_twenty_games_on_9x9_against_gnu_go():
 
 @pytest.mark.slow
 def test_four_games_on_19x19_against_gnu_go():
-    played("go:size=19,rules=chinese", "rollout:visits=50,pass=opponent", gnugo("--chinese-rules"), 4)
+    played("go:size=19,rules=chinese", "rollout:visits=50,pass=opponent", gnugo(), 4)
 
 
 @pytest.mark.slow

@@ -842,6 +842,19 @@ def describe(flags):
     )
 
 
+def as_katago(rules):
+    """A RuleSet by KataGo's names, as programs tell each other."""
+    return {
+        "friendlyPassOk": rules.friendly,
+        "hasButton": rules.button,
+        "ko": rules.ko.upper(),
+        "scoring": rules.scoring.upper(),
+        "suicide": rules.suicide,
+        "tax": rules.tax.upper(),
+        "whiteHandicapBonus": rules.bonus,
+    }
+
+
 def half_points(komi):
     """Komi, a number or its digits, in half points. Raises UsageError."""
     try:

@@ -26,6 +26,8 @@ RESTARTS = 5
 """After so many games in a row that it failed in, a program is not started again."""
 SCORE = re.compile(r"([BW])\+(\d+(?:\.\d+)?)", re.IGNORECASE)
 DRAWS = ("0", "draw", "jigo")
+RULES = re.compile(r"-rules$|suicide|superko|capture-all-dead")
+"""GNU Go's options about rules. Where a command line has none of them, it is given those of the game."""
 MODES = {"gnugo": "gnugo --mode gtp", "katago": "katago gtp"}
 """How programs that can do other things as well are told to speak GTP."""
 
@@ -334,6 +336,8 @@ def maker(name: str, spec: Spec, game: Game) -> Maker:
     mode = MODES.get(name_of(words[0]))
     if mode and not any("gtp" in word for word in words[1:]):
         raise UsageError(f"{name} does not ask for GTP; write gtp:{mode}, and what else it needs.")
+    if name_of(words[0]) == "gnugo" and not any(RULES.search(word) for word in words):
+        words += gnu_go_options(game)
     timeout, seconds = spec.options.get("timeout", TIMEOUT), spec.options.get("seconds")
     return lambda seed: EnginePlayer(game, words, name, float(timeout), None if seconds is None else float(seconds))
 
@@ -345,19 +349,23 @@ def _is_go(game: Game) -> bool:
 def _rules(game: Game, rules: int) -> tuple[str, ...]:
     """A record's rules as KataGo writes them, and the presets that mean the same."""
     module = game.module
-    ko = "POSITIONAL" if rules & module.POSITIONAL else "SITUATIONAL" if rules & module.SITUATIONAL else "SIMPLE"
-    bonus = "N" if rules & module.BONUS_ALL else "N-1" if rules & module.BONUS_LESS_ONE else "0"
-    territory = bool(rules & module.TERRITORY)
-    told = {
-        "friendlyPassOk": not territory and not rules & module.ALL_ALIVE,
-        "hasButton": False,
-        "ko": ko,
-        "scoring": "TERRITORY" if territory else "AREA",
-        "suicide": bool(rules & module.SUICIDE),
-        "tax": "SEKI" if territory else "NONE",
-        "whiteHandicapBonus": bonus,
-    }
-    return json.dumps(told), *(name for name, preset in module.PRESETS.items() if module.flags(preset) == rules)
+    told = json.dumps(module.as_katago(module.describe(rules)))
+    return told, *(name for name, preset in module.PRESETS.items() if module.flags(preset) == rules)
+
+
+def gnu_go_options(game: Game) -> list[str]:
+    """What makes GNU Go, which can be told the rules on its command line alone, play by those of the game."""
+    if not _is_go(game):
+        return []
+    rules = game.module.describe(game.module.RULES)
+    options = ["--japanese-rules" if rules.scoring == "territory" else "--chinese-rules"]
+    if rules.suicide:
+        options.append("--allow-suicide")
+    if rules.ko != "simple":
+        options.append(f"--{rules.ko}-superko")
+    if rules.scoring == "area" and not rules.friendly:
+        options.append("--capture-all-dead")  # else it leaves dead stones standing, which live by these rules
+    return options
 
 
 def _color(player: int) -> str:

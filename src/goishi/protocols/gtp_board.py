@@ -162,7 +162,7 @@ class BoardCommands:
 
     @command("kata-get-rules", go=True)
     def kata_get_rules(self, words: list[str]) -> str:
-        return gtp_rules.to_json(self._rules)
+        return gtp_rules.to_json(self._rules, self._module)
 
     @command("kata-set-rules", "kgs-rules", go=True)
     def kata_set_rules(self, words: list[str]) -> str:

@@ -30,13 +30,9 @@ def of_game(game: Game) -> Any:
     return module.describe(module.RULES)
 
 
-def to_json(rules: Any) -> str:
+def to_json(rules: Any, module: Any) -> str:
     """As KataGo prints them: keys sorted, no blanks."""
-    fields: dict[str, Any] = {}
-    for key, field in KEYS.items():
-        value: Any = getattr(rules, field)
-        fields[key] = value if key in YES_NO + AS_THEY_ARE else value.upper()
-    return json.dumps(fields, sort_keys=True, separators=(",", ":"))
+    return json.dumps(module.as_katago(rules), sort_keys=True, separators=(",", ":"))
 
 
 def read(text: str, module: Any) -> Any:
