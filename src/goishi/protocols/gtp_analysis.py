@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from goishi.errors import IllegalMove
-from goishi.protocols.gtp_play import GLANCE, Analyst, PlayCommands, Watch, analyst_of
+from goishi.players.searcher import SearchPlayer
+from goishi.protocols.gtp_play import GLANCE, PlayCommands, Watch, analyst_of
 from goishi.protocols.gtp_words import COLORS, Failure, Say, Stream, command, number, truth, whole
 from goishi.search.analysis import Analysis, Candidate
 
@@ -153,7 +154,7 @@ class AnalysisCommands(PlayCommands):
 
         return stream
 
-    def _analyst(self) -> Analyst:
+    def _analyst(self) -> SearchPlayer:
         """The player, if it can tell what it thinks. Raises Failure."""
         player = self._ready().player
         analyst = analyst_of(player)

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,32 +51,6 @@ STATUSES = ("alive", "dead", "seki", "black_territory", "white_territory", "dame
 
 Parameter = tuple[Callable[[], Any], Callable[[str], None], str]
 """What it is now, how it is changed, and its kind as GoGui has it."""
-
-
-class Analyst(Protocol):
-    """A player who tells what it thinks, as SearchPlayer does."""
-
-    name: str
-    limit: Limit
-
-    def choose(self, position: Position, limit: Limit | None = None) -> Decision:
-        """A move."""
-
-    def analyze(
-        self,
-        position: Position,
-        limit: Limit | None = None,
-        report: Callable[[Analysis], object] | None = None,
-        every: float = 1.0,
-        territory: bool = False,
-        least: int = 0,
-        bars: np.ndarray | None = None,
-        chooses: bool = False,
-    ) -> Analysis:
-        """What a search finds, told on the way too."""
-
-    def stop(self) -> None:
-        """Ends it, from another thread."""
 
 
 class Watch(NamedTuple):
@@ -128,7 +102,7 @@ class PlayCommands(BoardCommands):
         self._loading: Future[Ready] | None = None
         self._hurry = threading.Event()
         """Someone waits for the player."""
-        self._stand_in: Analyst | None = None
+        self._stand_in: SearchPlayer | None = None
         self._model: store.Model | None = None
         """Of a player who was named, once another board asks whether it fits."""
         self._attention = Attention()
@@ -593,9 +567,9 @@ def _load(spec: str, game: Game, ready: "Future[Ready]", old: "Future[Ready] | N
         old.result().player.close()
 
 
-def analyst_of(player: Player) -> Analyst | None:
+def analyst_of(player: Player) -> SearchPlayer | None:
     """The player as one who tells what it thinks, if it does."""
-    return player if hasattr(player, "analyze") else None  # type: ignore[return-value]
+    return player if isinstance(player, SearchPlayer) else None
 
 
 def nothing_said(found: Analysis) -> None:
