@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from goishi.arena.dead import dead_stones, judged_ownership, ownership
+from goishi.arena.dead import dead_stones, estimate, judged_ownership, ownership
 from goishi.core import registry
 from goishi.errors import UsageError
 from goishi.networks.evaluator import Outlook, uniform
@@ -176,3 +176,23 @@ def test_a_game_without_territory_has_no_dead_stones():
     game = registry.find("tictactoe")
     with pytest.raises(UsageError, match="Go"):
         ownership(game, game.start()[0])
+
+
+def test_a_network_has_a_say_where_random_games_leave_a_point_open():
+    class Black:
+        """Expects all points to be the first player's."""
+
+        def __call__(self, states):
+            return uniform(registry.find("go:size=5"))(states)
+
+        def outlook(self, states):
+            sides = states["player"].astype(np.float32)
+            return Outlook(np.repeat(sides[:, None], 25, axis=1), 25 * sides)
+
+    game = registry.find("go:size=5")
+    state = game.start()[0]
+    alone, together = estimate(game, state), estimate(game, state, evaluator=Black())
+    is_open = np.abs(alone) < 0.2
+    assert is_open.any()
+    assert np.allclose(together, np.where(is_open, (alone + 1) / 2, alone))
+    assert (estimate(game, state, evaluator=uniform(game)) == alone).all()

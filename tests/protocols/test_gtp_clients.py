@@ -80,7 +80,7 @@ def test_lz_numbers_are_whole_for_lizzie():
         assert whole["order"] == place
         assert 0 <= whole["winrate"] <= 10_000
         assert entry["pv"].split()[0] == entry["move"]
-    assert sum(int(entry["visits"]) for entry in told) == 200
+    assert 100 < sum(int(entry["visits"]) for entry in told) <= 200  # fewer where nothing can change the choice
     assert int(told[0]["visits"]) == max(int(entry["visits"]) for entry in told)
 
 
@@ -163,7 +163,7 @@ def test_cgos_gets_one_json_with_lines_that_leave_the_move_out():
     assert move == f"play {report['moves'][0]['move']}"
     assert 0 <= report["winrate"] <= 1
     assert len(report["ownership"]) == 25
-    assert sum(each["visits"] for each in report["moves"]) == report["visits"] == 100
+    assert 50 < sum(each["visits"] for each in report["moves"]) == report["visits"] <= 100
 
 
 def test_a_search_plays_nothing_and_a_cancelled_one_says_so():

@@ -8,7 +8,7 @@ import numpy as np
 from goishi.core.game import Game
 from goishi.errors import UsageError
 from goishi.networks.evaluator import Evaluator, outlook
-from goishi.search.rollout import play_out
+from goishi.search.rollout import Rollouts, play_out
 
 PLAYOUTS = 256
 """Random games of a first look: about half a second on 19x19."""
@@ -16,6 +16,8 @@ MORE_PLAYOUTS = 768
 """Further random games where a chain's fate is close."""
 CLOSE = 0.3
 """A chain owned less than this by either side, on average, is looked at again."""
+OPEN = 0.2
+"""A point owned less than this by either side in random games is open."""
 DOUBT = 0.1
 """A chain that the other side owns by less than this lives: who says it is dead has to show it."""
 SAFE = 0.4
@@ -67,14 +69,21 @@ def dead_stones(game: Game, state: np.record, owners: np.ndarray | None = None, 
     return hopeless(game, state, estimate(game, state, seed) if owners is None else owners)
 
 
-def estimate(game: Game, state: np.record, seed: int = 0) -> np.ndarray:
-    """As `ownership`, with more random games where a chain's fate is close."""
+def estimate(game: Game, state: np.record, seed: int = 0, evaluator: Evaluator | None = None) -> np.ndarray:
+    """As `ownership`, with more random games where a chain's fate is close.
+
+    Where these leave a point open, an evaluator that knows owners by itself, such as a network with this head, has half
+    of the say.
+    """
     owners = ownership(game, state, PLAYOUTS, seed)
     chain, count = _chains(game, state)
     if count and (np.abs(_fates(game, state, owners, chain, count)) < CLOSE).any():
         more = ownership(game, state, MORE_PLAYOUTS, seed + 1)
         owners = (PLAYOUTS * owners + MORE_PLAYOUTS * more) / (PLAYOUTS + MORE_PLAYOUTS)
-    return owners
+    if evaluator is None or isinstance(evaluator, Rollouts):
+        return owners
+    judged = judged_ownership(game, state, evaluator)
+    return owners if judged is None else np.where(np.abs(owners) < OPEN, (owners + judged) / 2, owners)
 
 
 def hopeless(game: Game, state: np.record, owners: np.ndarray) -> np.ndarray:

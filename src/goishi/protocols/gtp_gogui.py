@@ -5,7 +5,6 @@ GoGui plays any game on a board of points, Gomoku too, by asking the engine for 
 
 import numpy as np
 
-from goishi.arena import dead
 from goishi.protocols.gtp_analysis import AnalysisCommands
 from goishi.protocols.gtp_words import Failure, color_name, color_of, command
 
@@ -65,7 +64,7 @@ class GoguiCommands(AnalysisCommands):
     @command("goishi-ownership", go=True)
     def ownership(self, words: list[str]) -> str:
         """Black's as +1."""
-        owners = dead.ownership(self._game, self._position.state)
+        owners = self._owners(self._position)
         return "\n".join(" ".join(f"{each:.2f}" for each in row) for row in owners)
 
     @command("goishi-line")

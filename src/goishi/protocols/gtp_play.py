@@ -319,12 +319,11 @@ class PlayCommands(BoardCommands):
             raise Failure("game over")
         clock = self._clocks[color]
         budget = clock.budget(math.prod(self._size), int(np.count_nonzero(position.stones)))
-        playouts = HURRIED_PLAYOUTS if budget.most < HURRY else dead.PLAYOUTS
+        hurried = budget.most < HURRY
         if cleaning:
-            owners = dead.ownership(self._game, position.state, playouts)
-            helpful = ending.cleanup(self._game, position.state, owners)
+            helpful = ending.cleanup(self._game, position.state, self._owners(position, hurried))
             watch = Watch(nothing_said, bars=self._all_but(helpful)) if helpful.any() else None
-        elif self._may_end(position, color, playouts):
+        elif self._may_end(position, color, hurried):
             if watch:
                 self._glance(position, watch)
             return self._passing
@@ -338,7 +337,7 @@ class PlayCommands(BoardCommands):
             return None
         if not self._is_go or decision.action != self._passing or cleaning:
             return decision.action
-        return self._unless_it_loses(position, color, decision, playouts)
+        return self._unless_it_loses(position, color, decision, hurried)
 
     def _all_but(self, allowed: np.ndarray | list[int]) -> np.ndarray:
         """int32[2, A]: bars at the root that leave these actions (bool[A], or their numbers)."""
@@ -429,16 +428,16 @@ class PlayCommands(BoardCommands):
             behind = CLOSE
         return moves >= EARLY * area and color * self._estimate(position) < -behind
 
-    def _may_end(self, position: Position, color: int, playouts: int) -> bool:
+    def _may_end(self, position: Position, color: int, hurried: bool) -> bool:
         """Has the opponent passed, and is a pass right: does it win, or is nothing left to fight for?"""
         if not self._is_go or position.state.passes == 0:
             return False
-        return ending.may_pass(self._game, position.state, dead.ownership(self._game, position.state, playouts))
+        return ending.may_pass(self._game, position.state, self._owners(position, hurried))
 
-    def _unless_it_loses(self, position: Position, color: int, decision: Decision, playouts: int) -> int:
+    def _unless_it_loses(self, position: Position, color: int, decision: Decision, hurried: bool) -> int:
         """The pass that was chosen, or a better move: no pass ends a game early or lost that is not hopeless."""
         early = len(position.history) < EARLY * math.prod(self._size)
-        if not (early or position.state.passes > 0) or self._may_end(position, color, playouts):
+        if not (early or position.state.passes > 0) or self._may_end(position, color, hurried):
             return self._passing
         best, value = self._best_move(position, decision)
         return best if value > HOPELESS else self._passing
@@ -492,22 +491,28 @@ class PlayCommands(BoardCommands):
         """The board stays as it is: on KGS, a game that is adjourned is over too."""
         return ""
 
-    def _margin(self, position: Position, playouts: int = dead.PLAYOUTS) -> float:
+    def _owners(self, position: Position, hurried: bool = False) -> np.ndarray:
+        """float[rows, columns]: whose each point will be, by random games and, where they leave it open, the player's
+        network, if it is loaded."""
+        if hurried:
+            return dead.ownership(self._game, position.state, HURRIED_PLAYOUTS)
+        loaded = self._loading is not None and self._loading.done() and not self._loading.exception()
+        analyst = analyst_of(self._ready().player) if loaded else None
+        return dead.estimate(self._game, position.state, evaluator=analyst.evaluator if analyst else None)
+
+    def _margin(self, position: Position) -> float:
         """Black's points less White's, dead stones taken off where the rules say so."""
-        lost = None
-        if not position.state.rules & self._module.ALL_ALIVE:
-            lost = dead.dead_stones(self._game, position.state, dead.ownership(self._game, position.state, playouts))
-        return self._module.margin(position.state, lost)
+        if position.state.rules & self._module.ALL_ALIVE:
+            return self._module.margin(position.state)
+        return ending.count(self._game, position.state, self._owners(position)).margin
 
     def _estimate(self, position: Position) -> float:
-        """Black's points less White's, as random games see whose each point will be."""
-        owners = dead.ownership(self._game, position.state)
-        state = position.state
-        points = float(np.sign(np.round(owners, 1)).sum()) - self._module.bonus(state) - float(state.komi) / 2
-        return points
+        """Black's points less White's, as whose each point will be."""
+        owners, state = self._owners(position), position.state
+        return float(np.sign(np.round(owners, 1)).sum()) - self._module.bonus(state) - float(state.komi) / 2
 
     def _statuses(self) -> list[str]:
-        return ending.statuses(self._game, self._position.state)
+        return ending.statuses(self._game, self._position.state, self._owners(self._position))
 
     # ---------------------------------------------------------------- its own affairs
 

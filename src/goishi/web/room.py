@@ -10,12 +10,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from goishi.arena import ending, scoring
+from goishi.arena import dead, ending, scoring
 from goishi.arena.ending import Ending
 from goishi.core.game import Game
 from goishi.core.position import Position
 from goishi.errors import GoishiError, IllegalMove, UsageError
 from goishi.players.player import Decision, Player
+from goishi.players.searcher import SearchPlayer
 from goishi.web.catalogue import HUMAN, Catalogue, look
 
 Message = dict[str, Any]
@@ -208,8 +209,20 @@ class Room:
         if not position.over or not scoring.has_points(position.game):
             return None
         if self._ending_of[0] is not position:
-            self._ending_of = (position, ending.count(position.game, position.state))
+            self._ending_of = (position, ending.count(position.game, position.state, self._owners(position)))
         return self._ending_of[1]
+
+    def _owners(self, position: Position) -> np.ndarray:
+        """Whose each point of a board of Go will be, by random games and the network that plays here, if one does."""
+        mine = [player for (spec, _), player in self._players.items() if spec == position.game.spec]
+        evaluator = next((player.evaluator for player in mine if isinstance(player, SearchPlayer)), None)
+        return dead.estimate(position.game, position.state, evaluator=evaluator)
+
+    def _may_end(self, position: Position) -> bool:
+        """In Go: has the person passed, and is a pass right, by which the game ends?"""
+        if not scoring.has_points(position.game) or position.state.passes == 0:
+            return False
+        return ending.may_pass(position.game, position.state, self._owners(position))
 
     @property
     def _position(self) -> Position:
@@ -299,7 +312,7 @@ class Room:
         def run() -> Decision:
             if self.left or self.position is not position:
                 raise GoishiError("The game has gone on.")
-            if kind == "move" and may_end(position):
+            if kind == "move" and self._may_end(position):
                 return Decision(position.game.actions - 1)
             if key not in self._players:
                 self._players[key] = self.make_player(spec, position.game)
@@ -307,12 +320,6 @@ class Room:
 
         self._running = Task(kind, position, run)
         return self._running
-
-
-def may_end(position: Position) -> bool:
-    """In Go: has the person passed, and is a pass right, by which the game ends?"""
-    passed = scoring.has_points(position.game) and position.state.passes > 0
-    return bool(passed and ending.may_pass(position.game, position.state))
 
 
 def hints_message(position: Position, decision: Decision) -> Message:
