@@ -36,6 +36,8 @@ let cursor = -1;
 let keyboard = false; // the cursor shows while a person plays by keys
 let sent: State | null = null; // where a move was made that is not answered yet
 
+/** Milliseconds after which a person should hear why nothing comes. */
+const SLOW = 500;
 const view = new BoardView(find("board"), play, aim);
 const scheme = location.protocol === "https:" ? "wss" : "ws";
 const connection = new Connection(`${scheme}://${location.host}/play`, receive, () => opening(state?.played ?? []), (lost) => {
@@ -120,6 +122,14 @@ function startGame(): void {
   notice("");
   find("board").ariaBusy = "true";
   if (message) connection.send(message);
+  setTimeout(() => asked === message && !current && showWait(), SLOW);
+}
+
+/** A game on a board that was never played here takes the server a while. */
+function showWait(): void {
+  const status = find("status");
+  status.className = "thinking";
+  status.textContent = "Preparing the board …";
 }
 
 function play(action: number): void {

@@ -10,7 +10,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from goishi.core import registry
 from goishi.errors import GoishiError, UnknownGame, UsageError
-from goishi.players.player import maker
+from goishi.players.simple import RandomPlayer
 from goishi.web import app as web
 from goishi.web.catalogue import Catalogue
 
@@ -249,13 +249,16 @@ def test_a_game_of_the_host_that_cannot_be_offered_is_told_before_the_site_opens
         served(games=["./none.py"])
 
 
-def test_the_site_warms_up_by_a_move_of_its_first_game(monkeypatch):
+def test_the_site_warms_up_by_a_move_of_each_game(monkeypatch):
     asked = []
 
     def note(spec, game):
         asked.append((spec, game.spec))
-        return maker(spec, game)
+        return lambda seed: RandomPlayer(seed)
 
     monkeypatch.setattr(web, "maker", note)
+    monkeypatch.setattr(web.os, "nice", lambda more: 0, raising=False)
     web.warm_up()
-    assert asked == [("net:gomoku-8x8,visits=200", "gomoku:size=8,row=5")]
+    assert asked[0] == ("net:gomoku-8x8,visits=200", "gomoku:size=8,row=5")
+    assert ("net:go9,visits=200", "go:size=9,rules=chinese-ogs") in asked
+    assert len({spec.partition(":")[0] for _, spec in asked}) == len(asked)

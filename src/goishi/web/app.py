@@ -341,16 +341,21 @@ def serve(
 
 
 def warm_up() -> None:
-    """Plays one move of the game that the page opens with, so that the first visitor need not wait for the compiler.
+    """Plays a move of each game on the page, in its order, so that visitors need not wait for the compiler.
 
     It is for a process of its own: the code stays on disk, and a compiler that runs in a thread can't be ended.
     """
+    if hasattr(os, "nice"):
+        os.nice(10)  # who plays already goes first
     catalogue = Catalogue(models=store.shipped())
-    game = catalogue.games[0]
-    offer = catalogue.opponents(game)[0]
-    with contextlib.suppress(GoishiError):  # the page will tell whoever asks for it
-        player = maker(offer["levels"][offer["usual"]]["spec"], game)(0)
-        player.choose(Position.start(game), Limit(visits=50))
+    usual: dict[str, Game] = {}
+    for game in catalogue.games:
+        usual.setdefault(game.name, game)
+    for game in usual.values():
+        offer = catalogue.opponents(game)[0]
+        with contextlib.suppress(GoishiError):  # the page will tell whoever asks for it
+            player = maker(offer["levels"][offer["usual"]]["spec"], game)(0)
+            player.choose(Position.start(game), Limit(visits=50))
 
 
 class Lines(Protocol):
